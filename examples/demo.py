@@ -22,7 +22,7 @@ from nrm.report import Page, build_report
 from nrm.results import read_record, read_records, write_results
 from nrm.runs import choose_run
 from nrm.shortcuts import shortcuts
-from nrm.sweeps import Grid, Grids, Outcome, run_grid
+from nrm.sweeps import Grid, Outcome, run_grid
 from nrm.sweeps.engines import Event, LocalEngine
 
 METHODS = ("rm", "nrm", "rnn")
@@ -55,7 +55,7 @@ class Config:
     """The folder for the runs and the report."""
 
 
-def grids(config: Config) -> Grids:
+def grids(config: Config) -> tuple[Grid, ...]:
     """What is trained, the longest run first."""
     many = Grid(
         families=(config.family,),
@@ -65,7 +65,7 @@ def grids(config: Config) -> Grids:
         settings={"tasks": {"count": config.tasks, "held_out": config.formulas}},
     )
     one = Grid((config.task,), methods=METHODS, seeds=tuple(range(config.seeds)), total_episodes=config.episodes)
-    return Grids((many, one))
+    return many, one
 
 
 def teller(config: Config) -> Callable[[Event], None]:

@@ -189,7 +189,7 @@ def test_the_grid_files_of_the_docs_are_grids() -> None:
 def test_commands_with_a_label_say_what_it_can_say() -> None:
     for page in PAGES:
         for command in re.findall(r"^nrm train .*--env.label .*$", page.read_text(), re.MULTILINE):
-            assert re.search("--env.symbols|--env.propositions|--machine", command.split("  #")[0]), (
+            assert re.search("--env.symbols|--env.propositions|--task \\S+\\.json", command.split("  #")[0]), (
                 f"{page.name}: {command}"
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,11 @@ SymbolMap: TypeAlias = Mapping[Symbol, Symbol]
 
 Argument: TypeAlias = bool | int | float | str
 """The value of an argument that a command line or a file can give."""
+
+End: TypeAlias = Literal["outcome", "absorbing", "limit"]
+"""When a task ends an episode. `outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state
+that no letter leaves. `limit`: only when the environment itself ends, for tasks that can be lost again or hold from
+the start, as `G(a -> F b)`."""
 
 IntArray: TypeAlias = NDArray[np.int32]
 BoolArray: TypeAlias = NDArray[np.bool_]

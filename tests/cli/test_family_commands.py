@@ -130,7 +130,7 @@ def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkey
     for method, out in runs.items():
         arguments = ("--tasks", f"file:{listed}", "--method", method, *ENV)
         assert nrm_command("train", *arguments, "--out", out).status == 0
-    few = {"evaluate": ("--episodes", "2"), "watch": ("--delay", "0")}
+    few = {"evaluate": ("--episodes", "2"), "watch": ()}
     for command, options in few.items():
         for task, message in (
             ("F z", "unknown symbol 'z'"),

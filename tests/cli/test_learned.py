@@ -113,7 +113,7 @@ def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, 
         levels += [float(bar[-1]) for bar in bars if "100%" in bar]
     assert len(levels) == len(steps)
     assert levels[-1] == 100.0
-    assert nrm_command("watch", trained, "--gif", str(tmp_path / "a.gif")).status == 0
+    assert nrm_command("watch", trained, "--out", str(tmp_path / "a.gif")).status == 0
 
 
 def test_symbols_without_a_formula_go_by_their_numbers() -> None:

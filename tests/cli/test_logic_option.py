@@ -41,7 +41,7 @@ def test_wrong_language(capsys: pytest.CaptureFixture[str]) -> None:
     assert "this looks like LDLf: add --logic ldlf" in text
     status, text = run(capsys, "compile", "--task", "1", "--logic", "ldlf")
     assert status == 2
-    assert "--logic ldlf is for formulas" in text
+    assert "--logic ldlf is for a formula" in text
     status, text = run(capsys, "train", "--task", "1", "--logic", "re", "--out", "nowhere")
     assert status == 2
     assert "--logic re is for a formula as --task" in text

@@ -59,11 +59,11 @@ LOOP = "0\n[]\n(0,0,'!c',0)\n(0,1,'c',0)\n(1,1,'!d',0)\n(1,0,'d',ConstantRewardF
 def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "t1.txt"
     path.write_text(OFFICE)
-    refused = nrm_command("compile", "--machine", str(path))
+    refused = nrm_command("compile", "--task", str(path))
     assert refused.status == 2
     assert "state 0 has no edge for 'n'" in refused.err
-    assert "--fall-off terminal" in refused.err
-    read = ("--machine", str(path), "--fall-off", "terminal")
+    assert "--txt terminal" in refused.err
+    read = ("--task", str(path), "--txt", "terminal")
     shown = nrm_command("compile", *read).out
     assert "file      t1.txt" in shown
     assert "machine   4 states, 5 letter classes, minimal" in shown
@@ -72,7 +72,7 @@ def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm
         assert nrm_command("compile", *read, "--out", str(tmp_path / f"out.{ending}")).status == 0
     expected = nrm.load_machine(path, fall_off="terminal")
     assert nrm.load_machine(tmp_path / "out.json") == expected == nrm.load_machine(tmp_path / "out.txt")
-    assert nrm_command("check", "--machine", str(tmp_path / "out.hoa"), "--trace", "f,-,g").status == 0
+    assert nrm_command("check", "--task", str(tmp_path / "out.hoa"), "--trace", "f,-,g").status == 0
     assert nrm_command("check", *read, "--trace", "f,n").status == 1
     assert "t1.txt" in nrm_command("shortcuts", *read, "--symbols", "f,g,n,nothing").out
     with_scheme = nrm_command("compile", *read, "--reward", "three_value").out
@@ -82,10 +82,10 @@ def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm
 def test_machine_files_whose_rewards_add_up_without_end(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "loop.txt"
     path.write_text(LOOP)
-    refused = nrm_command("compile", "--machine", str(path))
+    refused = nrm_command("compile", "--task", str(path))
     assert refused.status == 2
     assert "the loop 0 -[c]-> 1 -[d]-> 0 (lines 4, 6) pays 1000 each time round" in refused.err
-    read = ("--machine", str(path), "--outputs", "rewards")
+    read = ("--task", str(path), "--txt", "rewards")
     assert "paid on entering a state: potentials 0, 1000" in nrm_command("compile", *read).out
     paid = nrm_command("check", *read, "--trace", "c,d,c,d", "--json")
     assert json.loads(paid.out)["rewards"] == [0, 1000, 0, 1000]
@@ -97,7 +97,7 @@ def test_machine_files_whose_rewards_add_up_without_end(nrm_command: Nrm, tmp_pa
 def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "task.toml"
     path.write_text('formula = "visit(a, b) & global_avoidance(c)"\nsymbols = ["a", "b", "c", "d", "e"]\n')
-    by_file = nrm_command("compile", "--file", str(path), "--format", "json")
+    by_file = nrm_command("compile", "--task", str(path), "--format", "json")
     by_name = nrm_command("compile", "--task", "visit-2-avoid-1", "--format", "json")
     assert by_file.out == by_name.out
     renamed = nrm_command("compile", "--task", "1", "--symbols", "gem,lava,none", "--reward", "three_value")
@@ -167,7 +167,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
     ("arguments", "message"),
     [
         (["compile"], "no task is given"),
-        (["compile", "F a", "--task", "1"], "formula and task are given together"),
+        (["compile", "F a", "--task", "1"], "--task is given twice"),
         (["compile", "F (a &"], "ends too early"),
         (["compile", "F lvaa", "--symbols", "lava,door"], "did you mean 'lava'"),
         (["compile", "F a", "--symbols", ""], "the alphabet is empty"),
@@ -182,22 +182,21 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", "F a", "--reward", "1,x"], "a scheme's name or numbers"),
         (["compile", "F a", "--reward", "1"], "1 custom potentials for 2 states"),
         (["compile", "--task", "visit-9"], "unknown paper task"),
-        (["compile", "--file", "missing.toml"], "no such file"),
+        (["compile", "missing.toml"], "no such file"),
         (["compile", "F a", "--format", "png"], "add --out"),
         (["compile", "F a", "--out", "missing/machine.json"], "no such file or folder"),
         (["compile", "visit(a,b,c,d,e,f)", "--max-states", "10"], "limits: 10 states"),
         (["compile", "F a", "--max-states", "0"], "at least 1"),
         (["compile", "G O F a"], "not supported"),
         (["check", "existence(a, b)", "--trace", "a"], "a number from 1 to 200, not b, as its last"),
-        (["check", "F a"], "--trace STEPS is missing; for example: nrm check"),
+        (["check", "F a"], "--trace is missing; for example: nrm check"),
         (["check", "F a", "--trace", ""], "the trace is empty"),
         (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),
         (["check", "F a", "--trace", "{a"], "is no trace"),
         (["compile", "F a", "--out", "machine.pdf"], "use one of json, dot"),
-        (["compile", "--machine", "m.xyz"], "says no format"),
-        (["compile", "--machine", "missing.txt"], "no such file"),
-        (["compile", "F a", "--machine", "m.txt"], "drop formula, or drop --machine"),
-        (["compile", "F a", "--fall-off", "terminal"], "--fall-off: for machine files only"),
+        (["compile", "missing.txt"], "no such file"),
+        (["compile", "F a", "--txt", "terminal"], "--txt is for machine files"),
+        (["compile", "m.txt", "--txt", "terminal", "--txt", "terminal_edge"], "contradict each other"),
         (["compile", 'F "\udcff"'], "cannot name a symbol"),
         (["check", "F a", "--symbols", "a,b", "--trace", "a,x"], "unknown symbol 'x' at step 2"),
         (["compile", "F a", "--nonsense"], "nonsense"),

@@ -41,7 +41,7 @@ def test_train_resume_evaluate_and_watch(nrm_command: Nrm, tmp_path: Path, metho
         assert "true symbol" in shown.out
         assert "WG" in shown.out
         picture = tmp_path / "episode.gif"
-        assert nrm_command("watch", str(whole), "--gif", str(picture)).status == 0
+        assert nrm_command("watch", str(whole), "--out", str(picture)).status == 0
         assert picture.read_bytes().startswith(b"GIF8")
 
 

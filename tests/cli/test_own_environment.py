@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nrm.cli.film import blocks
+from nrm.cli.watch import _blocks
 from tests.cli.conftest import Nrm
 
 MINE = Path(__file__).parent.parent / "envs" / "own.py"
@@ -45,7 +45,7 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
     seen = nrm_command("watch", "runs/one")
     assert seen.status == 0
     assert "true symbol mail" in seen.out
-    filmed = nrm_command("watch", "runs/one", "--gif", "one.gif")
+    filmed = nrm_command("watch", "runs/one", "--out", "one.gif")
     assert "wrote one.gif" in filmed.out
     assert (mine / "one.gif").read_bytes().startswith(b"GIF8")
 
@@ -67,7 +67,7 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
 def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None:
     nrm_command("compile", TASK[1], "--symbols", "mail,desk,floor", "--out", "order.json")
     env = ("--env", "mine:Corridor", "--env.label", "mine:holds", "--method", "rm")
-    trained = nrm_command("train", *env, "--machine", "order.json", "--out", "run", *QUICK)
+    trained = nrm_command("train", *env, "--task", "order.json", "--out", "run", *QUICK)
     assert trained.status == 0
     (mine / "order.json").unlink()  # the run remembers the machine
     assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
@@ -113,9 +113,8 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
     ("arguments", "message"),
     [
         (("--env", "map", "--task", "1", "--env.label", "a:b"), "unknown setting 'env.label'"),
-        (("--env", "mine:Corridor", "--machine", "F mail"), "--machine takes a machine file"),
-        (("--env", "mine:Corridor", "--machine", "m.json", *TASK), "--task and --machine are given together"),
-        (("--env", "mine:Corridor", "--machine", "m.json"), "cannot read m.json"),
+        (("--env", "mine:Corridor", "--machine", "m.json", *TASK), "--task is given twice"),
+        (("--env", "mine:Corridor", "--task", "m.json"), "cannot read m.json"),
         (("--env", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
         (("--env", "mine:Corridor", *TASK, "--env.label", "mine:holds"), "declare all that the label can say"),
         (
@@ -181,7 +180,7 @@ def test_an_environment_that_promises_pictures_and_draws_none(nrm_command: Nrm, 
     assert "observation [" in seen.out
     told = "nrm: warning: mine:Undrawn says that it renders as 'rgb_array', but its render() draws nothing"
     assert seen.err.count(told) == 1
-    filmed = nrm_command("watch", "runs/one", "--gif", "one.gif")
+    filmed = nrm_command("watch", "runs/one", "--out", "one.gif")
     assert (filmed.status, "mine:Undrawn draws nothing, so there is nothing to film" in filmed.err) == (2, True)
     reported = nrm_command("report", "runs")
     assert (reported.status, reported.err.count(told)) == (0, 1)
@@ -192,25 +191,24 @@ def test_blocks_of_a_picture() -> None:
     picture = np.zeros((4, 2, 3), dtype=np.uint8)
     picture[0, 0] = (255, 0, 0)
     picture[3, 1] = (0, 0, 255)
-    text = blocks(picture, 2)
+    text = _blocks(picture)
     assert text.plain == "▀▀\n▀▀\n"
     styles = [str(span.style) for span in text.spans]
     assert styles[0] == "#ff0000 on #000000"
     assert styles[3] == "#000000 on #0000ff"
-    assert blocks(np.zeros((200, 100, 3), dtype=np.uint8), 50).plain.count("\n") == 50
+    assert _blocks(np.zeros((200, 100, 3), dtype=np.uint8)).plain.count("\n") == 64
 
 
 def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
     env = ("--env", "mine:Speaking", "--quiet", "--total-episodes", "20")
     assert nrm_command("train", *env, "--task", "F mail", "--out", "one").status == 0
-    again = ("train", *env, *TASK, "--grounder", "one", "--out")
+    again = ("train", *env, *TASK, "--grounding.initial", "one", "--out")
     assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
     config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
-    assert (config["learn"], config["initial"]) == (False, str(mine / "one"))
-    for chosen, method in ((("--method", "rm"), "rm"), (("--method", "pure-learning"), "pure-learning")):
-        refused = nrm_command(*again, "three", *chosen)
-        assert f"the symbols of a task that is given (nrm), not for '{method}'" in refused.err
-    assert "holds no run" in nrm_command("train", *env, *TASK, "--grounder", "none", "--out", "four").err
+    assert (config["learn"], config["initial"]) == (False, "one")
+    for method in ("rm", "pure-learning"):
+        assert "'grounding' is for the method nrm" in nrm_command(*again, "three", "--method", method).err
+    assert "holds no run" in nrm_command("train", *env, *TASK, "--grounding.initial", "none", "--out", "four").err
 
 
 def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_command: Nrm, mine: Path) -> None:

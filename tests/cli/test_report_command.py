@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from nrm.cli.terminal import stage_progress
 from tests.cli.conftest import Nrm
 from tests.results.folders import many_run, run
 
@@ -53,7 +51,7 @@ def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:
     assert "it is a folder" in outcome.err
 
 
-def test_progress_and_the_time_that_is_left(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_each_stage(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "a", "rm", 0)
     run(tmp_path / "b", "memoryless", 0)
     many_run(tmp_path / "many", "rm")
@@ -66,19 +64,4 @@ def test_progress_and_the_time_that_is_left(nrm_command: Nrm, tmp_path: Path, mo
         ended, ("reading runs", "trying formulas", "groups of runs"), ("3/3", "1/1", "3/3"), strict=True
     ):
         assert line.startswith(stage)
-        assert f"{count} 0 s left" in line
-
-
-def test_each_stage_tells_the_time_that_is_left(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    clock = iter([0.0, 60.0, 120.0])
-    monkeypatch.setattr("nrm.cli.terminal.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    with stage_progress() as told:
-        assert told is not None
-        for done in range(3):
-            told("reading", done, 5)
-    assert "2/5" in (shown := re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err))
-    assert "3 min left" in shown
+        assert count in line

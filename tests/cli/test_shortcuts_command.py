@@ -71,22 +71,6 @@ def test_several_tasks(nrm_command: Nrm) -> None:
     assert len(data["tasks"]) == 3
 
 
-def test_the_horizon(nrm_command: Nrm) -> None:
-    counts = [
-        json.loads(nrm_command("shortcuts", "--task", "2", "--horizon", str(steps), "--json").out)["count"]
-        for steps in range(4)
-    ]
-    assert counts == ["3125", "108", "24", "24"]
-    assert "strings up to length 1" in nrm_command("shortcuts", "--task", "2", "--horizon", "1").out
-
-
-def test_the_horizon_leaves_the_tasks_machine_as_it_is(nrm_command: Nrm) -> None:
-    assert "machine    8 states, 4 letter classes\n" in nrm_command("shortcuts", "--task", "2", "--horizon", "2").out
-    assert json.loads(nrm_command("shortcuts", "--task", "2", "--horizon", "2", "--json").out)["states"] == 8
-    nothing = nrm_command("shortcuts", "--task", "2", "--horizon", "0").out
-    assert "horizon    strings up to length 0, which tell 1 letter class apart\n" in nothing
-
-
 def test_propositions_that_the_task_does_not_use(nrm_command: Nrm) -> None:
     out = nrm_command("shortcuts", "F a", "--propositions", "a,b").out
     assert "not used by the task" in out
@@ -110,20 +94,20 @@ def test_further_tasks_have_the_first_ones_rewards(nrm_command: Nrm, tmp_path: P
         return int(json.loads(nrm_command("shortcuts", *arguments, "--and", "F b & F c", "--json").out)["count"])
 
     four = ("--symbols", "a,b,c,d")
-    assert count("F a", *four) == count("--file", str(path), "--reward", "distance") == 2
-    assert count("F a", *four, "--reward", "distinct") == count("--file", str(path)) == 1
+    assert count("F a", *four) == count("--task", str(path), "--reward", "distance") == 2
+    assert count("F a", *four, "--reward", "distinct") == count("--task", str(path)) == 1
     path.write_text('formula = "F a"\nsymbols = ["a", "b"]\nlevels = [0, 7]\n')
-    assert "name a reward scheme (--reward)" in nrm_command("shortcuts", "--file", str(path), "--and", "F b").err
+    assert "name a reward scheme (--reward)" in nrm_command("shortcuts", "--task", str(path), "--and", "F b").err
 
 
 def test_a_machine_file_does_not_tell_its_scheme(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     nrm.save_machine(nrm.compile("F a", "a,b"), path)
-    further = ("shortcuts", "--machine", str(path), "--and", "F b")
+    further = ("shortcuts", "--task", str(path), "--and", "F b")
     assert "further tasks: distance (choose with --reward)" in nrm_command(*further).out
     assert json.loads(nrm_command(*further, "--json").out)["further_reward"] == "distance"
     assert "further tasks" not in nrm_command(*further, "--reward", "acceptance").out
-    assert "further tasks" not in nrm_command("shortcuts", "--machine", str(path)).out
+    assert "further tasks" not in nrm_command("shortcuts", "--task", str(path)).out
 
 
 def test_propositions(nrm_command: Nrm) -> None:
@@ -174,10 +158,10 @@ def test_a_task_that_says_nothing(nrm_command: Nrm, formula: str) -> None:
 def test_machine_files(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
     nrm.save_machine(nrm.compile("F a & F b", nrm.PAPER_SYMBOLS), path)
-    assert json.loads(nrm_command("shortcuts", "--machine", str(path), "--json").out)["count"] == "54"
-    broken = json.loads(nrm_command("shortcuts", "--machine", str(path), "--reward", "distinct", "--json").out)
+    assert json.loads(nrm_command("shortcuts", "--task", str(path), "--json").out)["count"] == "54"
+    broken = json.loads(nrm_command("shortcuts", "--task", str(path), "--reward", "distinct", "--json").out)
     assert broken["count"] == "27"
-    more = json.loads(nrm_command("shortcuts", "--machine", str(path), "--and", "F a", "--json").out)
+    more = json.loads(nrm_command("shortcuts", "--task", str(path), "--and", "F a", "--json").out)
     assert more["count"] == "27"
 
 
@@ -186,11 +170,10 @@ def test_machine_files(nrm_command: Nrm, tmp_path: Path) -> None:
     [
         (("F a", *FIVE, "--and", "F z"), "--and 'F z': unknown symbol 'z'"),
         (("F a", *FIVE, "--and", "F ("), "nrm: error:"),
-        (("F a", "--machine", "m.json"), "drop formula"),
-        (("--machine", "absent.json"), "absent.json"),
+        (("F a", "--task", "m.json"), "--task is given twice"),
+        (("--task", "absent.json"), "absent.json"),
         ((), "no task is given"),
         (("F a", *FIVE, "--list", "-1"), "--list takes a number of maps, not -1"),
-        (("F a", *FIVE, "--horizon", "-2"), "a horizon is a number of steps, not -2"),
         (("F a", *FIVE, "--reward", "0,1", "--and", "F b"), "name a reward scheme"),
         (("F a", *FIVE, "--reward", "dist"), "unknown reward scheme"),
     ],

@@ -99,7 +99,7 @@ def test_watch_in_the_terminal_and_as_a_picture(nrm_command: Nrm, trained: Path,
     assert "state 0" in shown.out
     assert shown.out.count("@ agent") == shown.out.count("true symbol")  # the last step too
     picture = tmp_path / "episode.gif"
-    assert nrm_command("watch", str(trained), "--gif", str(picture)).status == 0
+    assert nrm_command("watch", str(trained), "--out", str(picture)).status == 0
     assert picture.read_bytes().startswith(b"GIF8")
 
 
@@ -137,7 +137,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
             "did you mean 'num_steps'",
         ),
         (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "the section 'grounding'"),
-        (["train", "--task", "1", "--algorithm.num-steps", "0", "--out", "x"], "steps must be positive, not 0"),
+        (["train", "--task", "1", "--algorithm.num-steps", "0", "--out", "x"], "num_steps"),
         (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
         (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
         (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
@@ -164,7 +164,7 @@ def test_bad_requests_of_a_run(nrm_command: Nrm, trained: Path) -> None:
     assert again.status == 2
     assert "holds another run already" in again.err
     assert "at least 1" in nrm_command("evaluate", str(trained), "--episodes", "0").err
-    assert ".gif" in nrm_command("watch", str(trained), "--gif", "x.png").err
+    assert ".gif" in nrm_command("watch", str(trained), "--out", "x.png").err
 
 
 def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: P
     assert longer.status == 0
     assert "80 of 80 episodes" in longer.out
     refused = nrm_command("train", "--resume", str(run), "--total-timesteps", "9000", "--quiet")
-    assert "the run counts episodes, not steps" in refused.err
+    assert "the run counts episodes" in refused.err
     assert "drop the other options" in nrm_command("train", "--resume", str(run), "--seed", "3").err
     (run / "cell.json").write_text('{"variant": "", "done": true}')
     assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--total-episodes", "90").err

@@ -10,8 +10,7 @@ import pytest
 
 from nrm.errors import ConfigError
 from nrm.runs import RunConfig, choose_run
-from nrm.runs.choosing import default_sections, env_as_set
-from nrm.runs.recipes import read_recipe, recipe_names
+from nrm.runs.choosing import default_sections, env_as_set, read_recipe, recipe_names
 from nrm.runs.sections import changed
 from nrm.runs.words import Words
 

@@ -72,9 +72,9 @@ def test_lengths_that_are_no_extension_are_refused(tmp_path: Path) -> None:
     assert extended(config) == config
     with pytest.raises(ConfigError, match=r"made for 60 episodes already, and 60 are no more.*--total-episodes 120"):
         extended(config, total_episodes=60)
-    with pytest.raises(ConfigError, match="counts episodes, not steps; say --total-episodes N"):
+    with pytest.raises(ConfigError, match="counts episodes; say --total-episodes N"):
         extended(config, total_timesteps=6000)
-    with pytest.raises(ConfigError, match="counts steps, not episodes; say --total-timesteps N"):
+    with pytest.raises(ConfigError, match="counts steps; say --total-timesteps N"):
         extended(_ppo(640), total_episodes=100)
     env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
     unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", total_episodes=20, settings={"env": env})

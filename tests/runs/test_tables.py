@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -211,30 +210,3 @@ def test_a_line_that_is_being_written_is_not_read(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(FileError, match=r"table\.csv"):
             read_columns(path, ("a", "b"))
-
-
-def as_before(state: dict[str, Any]) -> dict[str, Any]:
-    """A state as checkpoints of version 3 had it."""
-    history = state["history"]
-    kinds = {"returns": torch.float64, "lengths": torch.int64, "successes": torch.bool, "steps": torch.int64}
-    return state | {
-        "history": {
-            **{name: torch.tensor(history[name], dtype=kind) for name, kind in kinds.items()},
-            "accuracy": torch.tensor(history["accuracy"], dtype=torch.float64).reshape(-1, 4),
-            "decisions": [list(decided) for decided in history["decisions"]],
-        },
-        "chooser": {"choices": torch.tensor(history["choices"], dtype=torch.float64).reshape(-1, 4)},
-    }
-
-
-def test_runs_of_the_release_before_go_on(tmp_path: Path) -> None:
-    whole, folder = begun(tmp_path / "whole"), begun(tmp_path / "run")
-    assert train(whole, whole.load())
-    state = as_before(until(folder.load(), 40).state_dict())
-    del state["chooser"]  # this run draws no tasks
-    path = folder.path / "checkpoint.pt"
-    torch.save({"format": "nrm-checkpoint", "version": 3, "trainer": state}, path)
-    (folder.path / "metrics.csv").write_text(f"{','.join(METRICS)}\n1,2\n")
-    assert len(folder.load().history.returns) >= 40
-    assert train(folder, folder.load())
-    assert written(folder) == written(whole)

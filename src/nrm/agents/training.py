@@ -137,9 +137,12 @@ class Trainer:
     @property
     def progress(self) -> float:
         """The share of training that is over."""
-        if self.most_steps is not None:
-            return self.steps / self.most_steps
-        return len(self.history.returns) / self.episodes
+        return self.reached / (self.most_steps or self.episodes)
+
+    @property
+    def reached(self) -> int:
+        """Episodes so far; steps of all environments where training is as long as these."""
+        return len(self.history.returns) if self.most_steps is None else self.steps
 
     def run(self) -> History:
         """Train to the end."""
@@ -332,7 +335,9 @@ def new_trainer(
             raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
         prepared.grounding.take_over(grounder)
     elif not getattr(memory_settings, "learn", True):
-        raise ConfigError("grounding.learn is false, but no grounder that knows anything is given: add --grounder RUN")
+        raise ConfigError(
+            "grounding.learn is false, but no grounder that knows anything is given: add --grounding.initial RUN"
+        )
     memory = _viewed(env, what, prepared.memory, network)
     learner = how.build(seen, memory, given.get("algorithm") or how.config(), network, seed)
     return Trainer(env, what, prepared, learner, episodes, steps, given.get("tasks"), where)

@@ -7,72 +7,60 @@ known.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from pathlib import Path
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from nrm.errors import NrmError, NrmWarning, listing, suggestion, unknown
-from nrm.runs import RENAMED, RENAMED_VALUES, Words, literal
-from nrm.samplers import FILE_PREFIX, Sampler, sampler_of
+from nrm.errors import NrmError, listing, suggestion, unknown
+from nrm.runs import RENAMED, RENAMED_VALUES, Words, literal, warn_renamed
 
-Settings = Mapping[str, Mapping[str, Any]]
-"""What was typed behind `--section.setting`, by section and setting."""
-Count = Annotated[int, msgspec.Meta(ge=1)]
-"""How many of something that there must be one of."""
-_SEVERAL = {
-    "task": "; for several formulas, write them to a file, one a line, and give it as --tasks file:FILE (train) or "
-    "--family file:FILE (evaluate)",
-    "symbols": "; separate several names by commas: --symbols a,b",
+_OLD = {
+    "train --label": "env.label",
+    "train --symbols": "env.symbols",
+    "train --propositions": "env.propositions",
+    "train --view": "network.view",
+    "train --unknown": "method",
+    "train --grounder": "grounding.initial",
+    "evaluate --file": "family file:{}",
+    "evaluate --rewards": "belief filtered",
+    "evaluate --argmax": "belief argmax",
+    "evaluate --crisp": "belief argmax",
+    "fit --formula": "task",
+    "watch --gif": "out",
+    "reproduce --env": "envs",
+    "--machine": "task",
+    "--file": "task",
+    "--fall-off": "txt",
+    "--overlap": "txt",
+    "--outputs": "txt",
 }
-"""What to write for several values, where there is a way."""
-_UNKNOWN = {"grounding": "nrm", "machine": "automata-learning", "both": "pure-learning"}
-_SYNONYMS = {
-    ("train", "label"): "env.label",
-    ("train", "symbols"): "env.symbols",
-    ("train", "propositions"): "env.propositions",
-    ("train", "view"): "network.view",
-    ("train", "unknown"): "method",
-    ("evaluate", "file"): "family",
-}
-"""Second names that options had in the last release."""
+"""Options of the last release, of one command or of all, and what to write now; {} stands for the value."""
 
 
 class UsageError(NrmError):
     """Options that contradict each other, or that are missing."""
 
 
-class Mark(NamedTuple):
-    """What a field says of itself as an option, in the `Annotated` of its type."""
-
-    metavar: str = ""
-    """What stands for its value in help."""
-    name: str = ""
-    """Its name, where it is not the field's."""
-    positional: bool = False
-    repeated: bool = False
-    """Whether it may be given several times."""
-
-
 class Option(NamedTuple):
     """An option of a command."""
 
+    field: str
+    """The field that holds its value,"""
+    owner: str
+    """in a configuration that is this field of the command; empty where it is the command's own."""
     hint: Any
-    mark: Mark
     default: Any
     """`MISSING` where it must be given."""
-    owner: str = ""
-    """The field that holds it, where it is one of a configuration that the command has."""
+    metavar: str
+    """What stands for its value in help."""
 
     @property
-    def words(self) -> int | None:
-        """How many words it takes; None for as many as there are."""
-        kind = bare(self.hint)
-        return 0 if kind is bool else None if get_origin(kind) is tuple and not self.mark.repeated else 1
+    def is_list(self) -> bool:
+        """Whether it takes several values."""
+        return get_origin(bare(self.hint)) is tuple
 
 
 @dataclass
@@ -98,73 +86,88 @@ def bare(hint: Any) -> Any:
     return bare(kinds[0]) if len(kinds) == 1 and get_origin(hint) not in (tuple, Literal) else hint
 
 
-def options_of(command: Any, owner: str = "") -> dict[str, Option]:
-    """The options of a command, or of a configuration that is its field `owner`."""
-    hints, found = get_type_hints(command, include_extras=True), dict[str, Option]()
-    for item in fields(command):
-        hint = hints[item.name]
-        if is_dataclass(hint):
-            found |= options_of(hint, item.name)
-        elif item.name != "settings":
-            marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Mark)]
-            mark = marks[0] if marks else Mark()
-            default = item.default if item.default_factory is MISSING else item.default_factory()
-            found[mark.name or item.name.replace("_", "-")] = Option(hint, mark, default, owner or item.name)
+def options_of(config: Any, owner: str = "") -> dict[str, Option]:
+    """The options of a command, or of a configuration that is its field `owner`; tables are none."""
+    hints = get_type_hints(config if isinstance(config, type) else type(config), include_extras=True)
+    found: dict[str, Option] = {}
+    for item in fields(config):
+        default = item.default if item.default_factory is MISSING else item.default_factory()
+        name = item.name.rstrip("_").replace("_", "-")
+        if is_dataclass(default):
+            found |= options_of(default, item.name)
+        elif get_origin(hints[item.name]) is not Mapping:
+            default = default if isinstance(config, type) else getattr(config, item.name)
+            found[name] = Option(item.name, owner, hints[item.name], default, metavar(hints[item.name], name))
     return found
 
 
+def metavar(hint: Any, name: str = "") -> str:
+    """What stands for a value of this type in help: of texts the name of the option."""
+    kind = bare(hint)
+    if get_origin(kind) is Literal:
+        return f"{{{','.join(map(str, get_args(kind)))}}}"
+    if get_origin(kind) is tuple:
+        return f"{metavar(get_args(kind)[0], name)} …"
+    if kind is bool:
+        return ""
+    return name.upper() if name and kind is str else getattr(kind, "__name__", "value").upper()
+
+
 def read_arguments(name: str, typed: Sequence[str], command: type[Any]) -> Arguments:
-    """The parts of a command line. An option that is given twice, and a setting in no section, is an error."""
-    known = options_of(command)
-    positional = [option for option, kind in known.items() if kind.mark.positional]
-    has_settings = any(item.name == "settings" for item in fields(command)) and "settings" not in {
-        kind.owner for kind in known.values()
-    }
-    read = Arguments(known, {}, {})
+    """The parts of a command line. An option that is given twice, and a setting in no section, is an error.
+
+    Where words may stand behind no option, a list takes one word each time that it is given, and elsewhere all of them.
+    """
+    read = Arguments(options_of(command), {}, {})
+    has_settings = any(item.name == "settings" for item in fields(command))
     loose: list[str] = []
     renamed: dict[str, str] = {}
     for option, typed_words in _options_and_words(typed):
         if not option:
             loose += typed_words
             continue
-        new, words = _current(name, option, Words(typed_words), known, renamed)
+        new, words = _current(name, option, Words(typed_words), read.options, renamed)
         section, dot, setting = new.partition(".")
         if dot and section and has_settings:
-            most = None if not positional or setting == "families" else 1
+            most = None if not command.arguments or setting == "families" else 1
             _add(read.settings.setdefault(section.replace("-", "_"), {}), option, setting, Words(words[:most]))
-        elif new not in known or known[new].mark.positional:
-            raise UsageError(unknown("option", f"--{new}", [f"--{one}" for one in known if one not in positional]))
+        elif new not in read.options:
+            raise UsageError(unknown("option", f"--{new}", [f"--{one}" for one in read.options]))
         else:
-            most = known[new].words
-            if most != 0 and not words:
-                raise UsageError(f"--{new} needs a value")
-            if new in read.given and not known[new].mark.repeated:
-                raise UsageError(f"--{new} is given twice; give it once{_way_out(new, most)}")
-            read.given[new] = Words((*read.given.get(new, ()), *words[:most]))
+            most = _give(read, new, words, repeated=bool(command.arguments))
         loose += [] if most is None else words[most:]
-    if len(loose) > len(positional):
-        raise UsageError(f"'{loose[len(positional)]}' stands behind no option; see nrm {name} --help")
-    read.given |= {option: Words([word]) for option, word in zip(positional, loose, strict=False)}
-    if renamed:
-        told = ", ".join(f"{old} is {new} now" for old, new in renamed.items())
-        warnings.warn(f"{told}; the next release reads the new names only", NrmWarning, stacklevel=2)
+    for argument, word in zip(command.arguments, loose, strict=False):
+        _give(read, argument, Words([word]), repeated=False)
+    if len(loose) > len(command.arguments):
+        raise UsageError(f"'{loose[len(command.arguments)]}' stands behind no option; see nrm {name} --help")
+    warn_renamed(renamed)
     return read
+
+
+def _give(read: Arguments, name: str, words: Words, repeated: bool) -> int | None:
+    """Note the words behind an option; how many of them it takes, None for all."""
+    option = read.options[name]
+    most = 0 if bare(option.hint) is bool else None if option.is_list and not repeated else 1
+    if most != 0 and not words:
+        raise UsageError(f"--{name} needs a value")
+    if name in read.given and not (option.is_list and repeated):
+        several = f", with all values behind it: --{name} A B" if option.is_list else ""
+        raise UsageError(f"--{name} is given twice; give it once{several}")
+    read.given[name] = Words((*read.given.get(name, ()), *words[:most]))
+    return most
 
 
 def made_command(command: type[Any], read: Arguments) -> Any:
     """The command with the options that were typed."""
-    values: dict[str, Any] = {"settings": read.settings} if read.settings else {}
-    inner: dict[str, dict[str, Any]] = {}
+    values: dict[str, dict[str, Any]] = {"": {"settings": read.settings} if read.settings else {}}
     for name, option in read.options.items():
-        said = option.mark.metavar if option.mark.positional else f"--{name} {option.mark.metavar}".rstrip()
         if name in read.given:
-            field_name = name.replace("-", "_") if not option.mark.name else option.owner
-            target = values if option.owner == field_name else inner.setdefault(option.owner, {})
-            target[field_name] = _converted(said.split(" ")[0], option, read.given[name])
+            values.setdefault(option.owner, {})[option.field] = _converted(f"--{name}", option, read.given[name])
         elif option.default is MISSING:
+            said = name.upper() if name in command.arguments else f"--{name}"
             raise UsageError(f"{said} is missing; for example: {examples(command)[0]}")
-    hints = get_type_hints(command)
-    return command(**values, **{owner: hints[owner](**given) for owner, given in inner.items()})
+    made = command(**values.pop(""))
+    return replace(made, **{owner: replace(getattr(made, owner), **given) for owner, given in values.items()})
 
 
 def examples(command: type[Any]) -> list[str]:
@@ -174,17 +177,18 @@ def examples(command: type[Any]) -> list[str]:
 
 def _converted(name: str, option: Option, words: Words) -> Any:
     """The value of an option; an error says what it takes."""
-    kind = bare(option.hint)
-    value: Any = [*words] if get_origin(kind) is tuple else words[0] if words else True
     try:
+        value: Any = [*words] if option.is_list else words[0] if words else True
         return msgspec.convert(value, option.hint, strict=False, dec_hook=lambda made, text: made(text))
     except msgspec.ValidationError as error:
+        kind = get_args(bare(option.hint))[0] if option.is_list else bare(option.hint)
         if get_origin(kind) is Literal:
             choices = get_args(kind)
-            raise UsageError(f"{name} is {listing(choices)}, not '{words[0]}'{suggestion(words[0], choices)}") from None
-        reason = str(error).partition(" - at")[0].replace("Expected ", "").replace("`", "")
-        wanted = reason.partition(", got")[0].replace("int | null", "int").replace("int", "a whole number")
-        wanted = wanted.replace("float", "a number").replace(" >= ", " of at least ").replace(" < ", " below ")
+            odd = next(word for word in words if word not in choices)
+            raise UsageError(f"{name} is {listing(choices)}, not '{odd}'{suggestion(odd, choices)}") from None
+        reason = str(error).partition(" - at")[0].partition(", got")[0].replace("Expected ", "").replace("`", "")
+        wanted = reason.replace(" | null", "").replace(">=", "of at least").replace("<", "below")
+        wanted = wanted.replace("int", "a whole number").replace("float", "a number")
         raise UsageError(f"{name} takes {wanted}, not {' '.join(words)}") from None
 
 
@@ -211,28 +215,22 @@ def _current(
     """An option and its words as this release calls them; what had another name is noted."""
     head, dot, rest = option.partition(".")
     head = head.replace("_", "-")
-    old = new = f"{head}{dot}{rest}"
-    meant = words
-    if (command, head) in _SYNONYMS:
-        new, meant = _SYNONYMS[command, head], _meant(head, words)
-    elif head not in known and (found := RENAMED.get(head.replace("-", "_"), "").replace("_", "-")) in known:
-        new = f"{found}{dot}{rest}"
-    if not dot and (values := RENAMED_VALUES.get(head)):
-        meant = Words(values.get(word, word) for word in words)
-    if new != old:
+    new, meant, value = f"{head}{dot}{rest}", words, ""
+    if head not in known:
+        now = _OLD.get(f"{command} --{head}") or _OLD.get(f"--{head}") or RENAMED.get(head.replace("-", "_"), "")
+        name, _, value = now.replace("_", "-").partition(" ")
+        new = f"{name}{dot}{rest}" if name in known or "." in name else new
+    if head in ("symbols", "propositions") and new != head:
+        meant = Words(part.strip() for word in words for part in word.split(",") if part.strip())
+    elif value:
+        meant = Words([value.format(*words), *words[1:]] if "{}" in value else [value, *words])
+    if not dot and (values := RENAMED_VALUES.get(head) or RENAMED_VALUES.get(new)):
+        meant = Words(values.get(word, word) for word in meant)
+    if new != f"{head}{dot}{rest}":
         renamed[f"--{option}"] = f"--{new}"
     elif meant != words:
         renamed[" ".join([f"--{option}", *words])] = " ".join([f"--{new}", *meant])
     return new, meant
-
-
-def _meant(option: str, words: Words) -> Words:
-    """Words behind a second name as they stand behind the first."""
-    if option in ("symbols", "propositions"):
-        return Words(part.strip() for word in words for part in word.split(",") if part.strip())
-    if option == "file":
-        return Words(f"{FILE_PREFIX}{word}" for word in words)
-    return Words(_UNKNOWN.get(word, word) for word in words) if option == "unknown" else words
 
 
 def _add(section: dict[str, Any], option: str, setting: str, words: Words) -> None:
@@ -244,49 +242,6 @@ def _add(section: dict[str, Any], option: str, setting: str, words: Words) -> No
     entries = section.setdefault(name, {}) if dot else section
     if dot and (not words or not entry):
         raise UsageError(f"--{option} needs a value, such as --env.kwargs.size 8")
-    if isinstance(entries, Words):
-        raise UsageError(f"--{option.rpartition('.')[0]} is given twice; give it once")
-    if (entry or name) in entries:
+    if isinstance(entries, Words) or (entry or name) in entries:
         raise UsageError(f"--{option} is given twice; give it once")
     entries[entry or name] = literal(words[0]) if dot else words
-
-
-def _way_out(option: str, most: int | None) -> str:
-    return f", with all values behind it: --{option} A B" if most is None else _SEVERAL.get(option, "")
-
-
-@dataclass(frozen=True)
-class FamilyOptions:
-    """Tasks that are sampled from a family."""
-
-    family: Annotated[str | None, Mark("NAME")] = None
-    """The family that tasks are sampled from: a name (see 'nrm tasks'), file:PATH for the formulas of a file, or
-    module:name. Its settings are options: --family reach --family.max-steps 5."""
-    count: Count | None = None
-    """How many tasks to sample from the family."""
-    seed: int = 0
-    """Equal seeds give equal tasks and episodes."""
-    settings: Settings = field(default_factory=dict)
-
-    def chosen_family(self) -> Sampler | None:
-        """The family of that name, with the settings that it was given; None where there is none."""
-        if self.family is None:
-            if self.settings:
-                section, values = next(iter(self.settings.items()))
-                named = f"--{section}.{next(iter(values))}"
-                raise UsageError(f"{named} is a setting of a family; say of which one: --family NAME")
-            return None
-        family: Any = sampler_of(self.family)
-        if "family" not in self.settings:
-            return family  # type: ignore[no-any-return]
-        if self.family.startswith(FILE_PREFIX) or not fields(family):
-            setting = next(iter(self.settings["family"]))
-            raise UsageError(f"--family.{setting}: the family '{self.family}' has no settings")
-        from nrm.runs import changed
-
-        found: Sampler = changed({"family": family}, self.settings)["family"]
-        return found
-
-
-Folder = Annotated[Path, Mark("RUN", positional=True)]
-"""The folder of a run, as the argument of a command."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from nrm.cli.arguments import Mark, UsageError
-from nrm.cli.options import MachineOptions, Source
+from nrm.cli.arguments import UsageError
+from nrm.cli.options import JsonOption, MachineOptions, OutOption, Source
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import TraceError, counted, listing
 from nrm.files import write_bytes
 from nrm.logic import LOOKS_BACK
 from nrm.machines import (
     FORMATS,
+    Alphabet,
     MooreMachine,
     Run,
     amount_of_letters,
@@ -32,20 +32,18 @@ ENDINGS: dict[str, Form] = {ending: form for ending, form in FORMATS.items() if 
 ENDINGS |= {"svg": "svg", "png": "png"}
 
 
-@dataclass(frozen=True)
-class Compile(MachineOptions):
-    """Compile a task to its minimal Moore machine, or read a machine file, and show or write the machine.
+@dataclass(frozen=True, kw_only=True)
+class Compile(MachineOptions, OutOption):
+    """Compile a task to its minimal Moore machine, or read a machine file; print the machine, or write it (--out).
 
     For example:
       nrm compile "F a & G !b" --symbols a,b,c
-      nrm compile --task 3 --out machine.svg
-      nrm compile --machine t1.txt --format dot
+      nrm compile 3 --out machine.svg
+      nrm compile t1.txt --format dot
     """
 
     format: Form | None = None
     """How to show the machine; rm is a reward machine text file. The default follows --out (.txt: rm), else text."""
-    out: Path | None = None
-    """Write here instead of to the terminal."""
 
     def run(self) -> int:
         """Compile, then print or write."""
@@ -57,7 +55,7 @@ class Compile(MachineOptions):
         if source.paid and form in ("rm", "json", "hoa"):
             raise UsageError(
                 f"a machine that outputs rewards would be read back as one of potentials; --format {form} cannot "
-                "say so. Drop --outputs rewards, or draw it (text, dot, svg, png)"
+                "say so. Drop --txt rewards, or draw it (text, dot, svg, png)"
             )
         content = _content(source, form)
         if self.out is None:
@@ -88,15 +86,20 @@ def _content(source: Source, form: Form) -> bytes:
             return machine_text(source.machine, form, source.title).encode()
 
 
-def letters_of(machine: MooreMachine) -> str:
-    """How many classes of letters there are, or how large the diagrams are that stand for them."""
-    return machine.moves.extent.replace(" class", " letter class")
+def size_of(machine: MooreMachine) -> str:
+    """How many states and classes of letters there are, or how large the diagrams are that stand for these."""
+    return f"{counted(machine.states, 'state')}, {machine.moves.extent.replace(' class', ' letter class')}"
+
+
+def symbols_of(alphabet: Alphabet) -> str:
+    """The symbols or propositions, and how many of them may hold."""
+    kind = "exactly one holds at each step" if alphabet.is_exclusive else "any of them may hold at a step"
+    return f"{listing(alphabet.symbols)}  ({kind})"
 
 
 def summary(source: Source) -> str:
     """A few lines on a machine and where it comes from."""
     machine, alphabet = source.machine, source.machine.alphabet
-    kind = "exactly one holds at each step" if alphabet.is_exclusive else "any of them may hold at a step"
     what = "symbols" if alphabet.is_exclusive else "props"
     scheme = "custom potentials" if source.scheme is None or not isinstance(source.scheme, str) else source.scheme
     if source.from_file and source.scheme is None:
@@ -105,8 +108,8 @@ def summary(source: Source) -> str:
     size = "minimal" if least == machine.states else f"{least} when minimised"
     lines = [
         f"{'file' if source.from_file else 'formula':<9} {source.title}",
-        f"{what:<9} {listing(alphabet.symbols)}  ({kind})",
-        f"machine   {counted(machine.states, 'state')}, {letters_of(machine)}, {size}",
+        f"{what:<9} {symbols_of(alphabet)}",
+        f"machine   {size_of(machine)}, {size}",
         f"rewards   {scheme}: potentials {listing([f'{level:.4g}' for level in machine.levels])}",
     ]
     if not machine.accepting.any():
@@ -117,20 +120,18 @@ def summary(source: Source) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class Check(MachineOptions):
+@dataclass(frozen=True, kw_only=True)
+class Check(MachineOptions, JsonOption):
     """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied.
 
     For example:
       nrm check "F a & G !b" --trace a,c
       nrm check "F(a & X b)" --propositions a,b --trace "a&b,-,b"
-      nrm check --machine t1.txt --trace a,b --json
+      nrm check t1.txt --trace a,b --json
     """
 
-    trace: Annotated[str, Mark("STEPS")] = field(kw_only=True)
+    trace: str
     """The steps, separated by commas: a,c,b. For propositions: a&b,-,c or {a,b},{},{c}; - means that nothing holds."""
-    json: bool = False
-    """Print JSON instead of a table."""
 
     def run(self) -> int:
         """Print the states and rewards along the trace."""

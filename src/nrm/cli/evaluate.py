@@ -4,93 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from nrm.cli.arguments import Count, FamilyOptions, Folder, UsageError
+from nrm.aliases import Json
+from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
-from nrm.cli.options import Formula, Logic, formula_option
-from nrm.cli.terminal import plain_console, stage_progress, table
-from nrm.logic import DEFAULT_LOGIC
+from nrm.cli.options import AgentOptions, Count, FamilyOptions, JsonOption
+from nrm.cli.terminal import plain_console, print_records, stage_progress, table
 
 if TYPE_CHECKING:
-    from nrm.agents import Evaluation, TaskOutcome, Trainer
+    from nrm.agents import Evaluation, Trainer
     from nrm.machines import TaskSet
     from nrm.runs import RunConfig
-    from nrm.tracking import Belief
-
-MAX_LISTED = 30
-"""Tasks up to which all are listed; of more, those that fail most."""
-WORST = 10
-"""How many of these."""
 
 
-def _outcome_json(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> dict[str, object]:
-    """A row for each task and one for each size of machines, and the mean over tasks."""
-    from nrm.agents import by_size
-
-    return {
-        "tasks": [{**one._asdict(), "trained_on": known} for one, known in zip(outcomes, trained, strict=True)],
-        "sizes": [size._asdict() for size in by_size(outcomes)],
-        "success_rate": sum(one.success_rate for one in outcomes) / len(outcomes),
-    }
-
-
-def _print_outcomes(outcomes: Sequence[TaskOutcome], trained: Sequence[bool]) -> None:
-    """Tables by task and by the size of machines."""
-    rows = list(zip(outcomes, trained, strict=True))
-    hidden = len(rows) > MAX_LISTED
-    if hidden:
-        rows = sorted(rows, key=lambda row: row[0].success_rate)[:WORST]
-    cells = [
-        (
-            one.name,
-            str(one.states),
-            f"{one.success_rate:.1%}",
-            "-" if one.mean_steps is None else f"{one.mean_steps:.1f}",
-            "trained on" if known else "never seen",
-        )
-        for one, known in rows
-    ]
-    headings = ("task", "states", "success", "steps to success", "")
-    title = f"The {len(rows)} of {len(outcomes)} tasks that fail most (--json has all)" if hidden else ""
-    plain_console().print(table(headings, cells, numbers=headings[1:4], title=title))
-    if len(outcomes) < 2:
-        return
-    from nrm.agents import by_size
-
-    sizes = [
-        (
-            str(size.least) if size.least == size.most else f"{size.least} to {size.most}",
-            str(size.tasks),
-            f"{size.success_rate:.1%}",
-            f"{size.worst:.1%}",
-        )
-        for size in by_size(outcomes)
-    ]
-    columns = ("states of the machine", "tasks", "success", "of the worst task")
-    plain_console().print(table(columns, sizes, numbers=columns[1:]))
-
-
-HESITATES = 0.2
-"""The share of successes by which the best actions are below drawn ones, from which on it is said."""
-READS: dict[str, str] = {
-    "filtered": "rewards are read (filtered beliefs)",
-    "open-loop": "no rewards are read (open-loop beliefs)",
-    "argmax": "no rewards are read (argmax beliefs)",
-}
-"""What an agent's memory reads in a test, by the kind of its beliefs."""
 Figures = dict[str, float | None]
 """What is printed of an evaluation, by name."""
 
 
-@dataclass(frozen=True)
-class Evaluate(FamilyOptions):
-    """Play episodes with a trained agent, always taking its best action and by drawing from its policy.
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(AgentOptions, FamilyOptions, JsonOption):
+    """Play episodes with a trained agent, always taking its best action and by sampling from its policy.
 
-    An agent of many tasks is tested on the tasks that are named, by drawing from its policy (or --greedy): one formula,
-    or tasks of a family that it was not trained on. Without any, on ten of those that it was trained on.
+    An agent of many tasks is tested on the tasks that are named, by sampling from its policy (or --greedy): one
+    formula, or tasks of a family that it was not trained on. Without any, on ten of those that it was trained on.
 
     For example:
       nrm evaluate runs/gem
@@ -98,29 +36,11 @@ class Evaluate(FamilyOptions):
       nrm evaluate runs/letters --family reach --count 100 --json
     """
 
-    run_folder: Folder = field(kw_only=True)
-    """The folder of the run."""
     episodes: Count = 100
     """How many episodes to play, of each kind."""
-    seed: int = 12345
-    """Of the episodes; not a seed of training."""
-    task: Formula = None
-    """Of an agent of many tasks: the formula to execute, also one that it has never seen."""
-    logic: Logic = DEFAULT_LOGIC
-    """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
-    rewards: bool = False
-    """Let the agent's memory read the rewards: beliefs are filtered by them. Without it no test reads a reward, since
-    rewards tell most of a task's state whatever the symbols."""
-    argmax: bool = False
-    """Read each step as its most probable symbol. Over long episodes small doubts add up otherwise."""
-    greedy: bool = False
-    """Of an agent of many tasks: always take its best action instead of drawing from its policy."""
-    no_stuck_noise: bool = False
-    """Of an agent of many tasks that goes at random for a while where it gets no further (--tasks.stuck-noise, as in
-    the environment flat): draw from its policy alone."""
-    json: bool = False
-    """Print JSON: the fields of the greedy policy, and those of the sampled one under "sampled"; of an agent of many
-    tasks, a row for each task and one for each size of machines."""
+    belief: Literal["open-loop", "filtered", "argmax"] | None = None
+    """What the agent's memory reads. open-loop: no rewards, since these give away most of a task's state. filtered:
+    rewards too. argmax: no rewards, and each step as its most probable symbol."""
 
     def run(self) -> int:
         """Play and print."""
@@ -131,19 +51,19 @@ class Evaluate(FamilyOptions):
 
         self.chosen_family()
         torch.set_num_threads(1)
-        folder = RunFolder(self.run_folder)
+        folder = RunFolder(self.folder)
         trainer, config = folder.load_policy(), folder.config()
         if not trainer.done:
-            reached = trainer.steps if config.unit == "steps" else len(trainer.history.returns)
-            print(f"nrm: the run is unfinished: {reached:,} of {config.amount:,} {config.unit}", file=sys.stderr)
+            amount = f"{trainer.reached:,} of {config.amount:,} {config.unit}"
+            print(f"nrm: the run is unfinished: {amount}", file=sys.stderr)
         if trainer.tasks is not None:
             return self._execute(trainer, config)
-        if any((self.task, self.family, self.greedy, self.no_stuck_noise)):
+        if any((self.task, self.family, self.greedy)):
             raise UsageError(
-                f"the agent in {self.run_folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family, --greedy and --no-stuck-noise, train one on many: nrm train --tasks mixture --env letter"
+                f"the agent in {self.folder} was trained on one task, and is always tested both ways; for --task, "
+                "--family and --greedy, train one on many: nrm train --tasks mixture --env letter"
             )
-        count, belief = min(16, self.episodes), self._belief or unrewarded(trainer.learner.memory)
+        count, belief = min(16, self.episodes), self.belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
             evaluate(trainer, config.build_env(count), self.episodes, self.seed, greedy=best, belief=belief)
             for best in (True, False)
@@ -156,7 +76,7 @@ class Evaluate(FamilyOptions):
             print(json.dumps({**left, "sampled": right, "belief": belief, **told}))
         else:
             _print_table(left, right)
-            print(READS[belief])
+            print(_reads(belief))
             if hesitant := _hesitation(greedy, sampled):
                 print(hesitant)
             if learned is not None:
@@ -165,28 +85,19 @@ class Evaluate(FamilyOptions):
             print(f"nrm: {note}", file=sys.stderr)
         return 0
 
-    @property
-    def _belief(self) -> Belief | None:
-        """What the agent's memory reads, if an option says so."""
-        if self.rewards and self.argmax:
-            raise UsageError("--rewards and --argmax are two ways to follow a task; give one of them")
-        return "filtered" if self.rewards else "argmax" if self.argmax else None
-
     def _execute(self, trainer: Trainer, config: RunConfig) -> int:
-        """Tasks that the agent may never have seen: how often it carries each out."""
-        from nrm.agents import check_new_tasks, evaluate_tasks
+        """Tasks that the agent may never have seen: how often it executes each."""
+        from nrm.agents import by_size, check_new_tasks, evaluate_tasks
 
         assert trainer.tasks is not None
         given = [f"--{name}" for name in ("task", "family") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} are given together; give one of them")
         if self.count is not None and self.family is None:
-            raise UsageError("--count says how many tasks are drawn; name what they are drawn from: --family mixture")
-        if self.no_stuck_noise and trainer.stuck_noise is None:
-            raise UsageError("the run has no tasks.stuck_noise; drop --no-stuck-noise")
+            raise UsageError("--count says how many tasks are sampled; say from what: --family mixture")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
-        belief: Belief = self._belief or "open-loop"
+        belief = self.belief or "open-loop"
         with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,
@@ -196,18 +107,20 @@ class Evaluate(FamilyOptions):
                 self.seed,
                 greedy=self.greedy,
                 belief=belief,
-                stuck_noise=not self.no_stuck_noise,
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
-        stirred = trainer.stuck_noise is not None and not self.no_stuck_noise and not self.greedy
-        told = _outcome_json(found, trained)
+        stirred = trainer.stuck_noise is not None and not self.greedy
+        tasks: list[Json] = [{**one._asdict(), "trained_on": known} for one, known in zip(found, trained, strict=True)]
+        sizes: list[Json] = [size._asdict() for size in by_size(found)]
+        mean = sum(one.success_rate for one in found) / len(found)
         if self.json:
+            told = {"tasks": tasks, "sizes": sizes, "success_rate": mean}
             print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
             return 0
-        _print_outcomes(found, trained)
+        _print_outcomes(tasks, sizes)
         how = "best actions" if self.greedy else "sampled actions"
         how += f", at random after {trainer.stuck_noise} steps without anything new" if stirred else ""
-        print(f"mean success {told['success_rate']:.1%} of {self.episodes} episodes each; {how}, {READS[belief]}")
+        print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
@@ -216,8 +129,7 @@ class Evaluate(FamilyOptions):
         from nrm.samplers import FILE_PREFIX, sample_tasks
 
         if self.task is not None:
-            text = formula_option(self.task, self.logic) or self.task
-            pool = TaskSet.of([config.task_named(text)])
+            pool = TaskSet.of([config.task_named(str(self.task_text))])
         elif (family := self.chosen_family()) is not None:
             space = config.env_config.task_space()
             assert space is not None
@@ -231,6 +143,10 @@ class Evaluate(FamilyOptions):
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)
         return pool, [machine in known for machine in pool.machines]
+
+
+def _reads(belief: str) -> str:
+    return f"{'rewards' if belief == 'filtered' else 'no rewards'} are read ({belief} beliefs)"
 
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:
@@ -252,14 +168,28 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
 
 
 def _hesitation(greedy: Evaluation, sampled: Evaluation) -> str:
-    """What to say where the best action alone does far worse than drawing; empty where it does not."""
-    if sampled.success_rate - greedy.success_rate < HESITATES:
+    """What to say where the best action alone does far worse than sampled ones; empty where it does not."""
+    if sampled.success_rate - greedy.success_rate < 0.2:
         return ""
     return (
         f"greedy is far below sampled ({greedy.success_rate:.1%} and {sampled.success_rate:.1%}): the best action "
         "alone hesitates or runs in circles where several are about as good. The policy that was trained is the "
         "sampled one"
     )
+
+
+def _print_outcomes(tasks: list[Json], sizes: list[Json]) -> None:
+    """Tables by task and by the size of machines."""
+    shown, title = tasks, ""
+    if len(tasks) > 30:
+        shown = sorted(tasks, key=lambda row: float(row["success_rate"]))[:10]
+        title = f"The 10 of {len(tasks)} tasks that fail most (--json has all)"
+    rows = [{**row, "trained_on": "trained on" if row["trained_on"] else "never seen"} for row in shown]
+    headings = {"name": "task", "episodes": "", "success_rate": "success", "mean_steps": "steps to success"}
+    print_records(title, {**headings, "trained_on": " "}, rows)
+    if len(tasks) > 1:
+        headings = {"least": "from", "most": "to", "success_rate": "success", "worst": "of the worst task"}
+        print_records("By the number of states of the machine", headings, sizes)
 
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nrm.aliases import Step
-from nrm.cli.compile import letters_of
-from nrm.cli.options import Formula, TaskOptions
-from nrm.errors import FormulaError, LimitError, NrmWarning, counted, listing
+from nrm.cli.compile import size_of, symbols_of
+from nrm.cli.options import JsonOption, MachineOptions
+from nrm.errors import FormulaError, LimitError, NrmWarning
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, LOOKS_BACK, Reading, inherited_logic, looks_back, read_formula
 from nrm.machines import Alphabet, Task, alphabet_of
 from nrm.shortcuts import Comparison, Explanation, findings
 
 
-@dataclass(frozen=True)
-class Explain(TaskOptions):
+@dataclass(frozen=True, kw_only=True)
+class Explain(MachineOptions, JsonOption):
     """Say what a task asks for: in words, by traces, as a pattern, and how large its machine is.
 
     With --against, whether two formulas say the same; exit status 1 and a shortest trace if they do not.
@@ -27,13 +27,11 @@ class Explain(TaskOptions):
     For example:
       nrm explain "F(a & F b) & G !c"
       nrm explain "F a" --against "ppltl: O a"
-      nrm explain --task 5 --json
+      nrm explain 5 --json
     """
 
-    against: Formula = None
+    against: str | None = None
     """A second formula, over the same symbols; in the language of the first, or in one that it names: "ldlf: <a>tt"."""
-    json: bool = False
-    """Print JSON instead of text."""
 
     def run(self) -> int:
         """Explain, then print."""
@@ -50,8 +48,7 @@ class Explain(TaskOptions):
     def _task(self) -> Task:
         """The task; with a second formula, over the propositions of both where none are named."""
         task = self.resolve()
-        named = alphabet_of(self.symbols, self.propositions) is not None or self.formula is None
-        if named or self.against is None:
+        if self.against is None or self.says_everything or alphabet_of(self.symbols, self.propositions) is not None:
             return task
         other = self._other(task).formula
         atoms = dict.fromkeys((*task.alphabet.symbols, *other.atoms()))
@@ -76,13 +73,12 @@ class Explain(TaskOptions):
 def _print(told: Explanation) -> None:
     task, machine = told.task, told.machine
     label = LANGUAGES[task.logic].label
-    kind = "exactly one holds at each step" if task.alphabet.is_exclusive else "any of them may hold at a step"
-    rows = [("formula", f"{task.formula.brief()}  ({label})"), ("over", f"{listing(task.alphabet.symbols)}  ({kind})")]
+    rows = [("formula", f"{task.formula.brief()}  ({label})"), ("over", symbols_of(task.alphabet))]
     if told.words:
         rows.append(("in words", told.words))
     rows.append(("pattern", told.pattern or "none that has a name"))
     rows += _traces(told)
-    rows.append(("machine", f"{counted(machine.states, 'state')}, {letters_of(machine)}"))
+    rows.append(("machine", size_of(machine)))
     rows.append(("symbols", _teaching(told)))
     for name, text in rows:
         print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
@@ -124,8 +120,10 @@ def _side_by_side(compared: Comparison) -> str:
     return "\n".join([f"not equivalent; a shortest trace that tells them apart: {_steps(shortest)}", *lines])
 
 
-def _steps(trace: Sequence[Step]) -> str:
-    """A trace as `--trace` takes it."""
+def _steps(trace: Sequence[Step] | None) -> str | None:
+    """A trace as `--trace` takes it; None where there is none."""
+    if trace is None:
+        return None
     return ",".join(step if isinstance(step, str) else "&".join(step) or "-" for step in trace)
 
 
@@ -138,17 +136,14 @@ def _as_json(told: Explanation, compared: Comparison | None) -> dict[str, object
         "symbols": list(task.alphabet.symbols),
         "words": told.words,
         "pattern": told.pattern,
-        "satisfying": None if told.satisfying is None else _steps(told.satisfying),
-        "violating": None if told.violating is None else _steps(told.violating),
+        "satisfying": _steps(told.satisfying),
+        "violating": _steps(told.violating),
         "undoable": told.undoable,
         "states": told.machine.states,
         "letter_classes": told.machine.classes,
         "groundable": told.shortcuts.groundable,
     }
     if compared is not None:
-        data["against"] = {
-            "equivalent": compared.equivalent,
-            "only_first": None if compared.only_first is None else _steps(compared.only_first),
-            "only_second": None if compared.only_second is None else _steps(compared.only_second),
-        }
+        only = {"only_first": _steps(compared.only_first), "only_second": _steps(compared.only_second)}
+        data["against"] = {"equivalent": compared.equivalent, **only}
     return data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -41,8 +41,9 @@ from nrm.tracking import left_to_learn, observation_name
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
 
-MAX_NAMED = 6
-"""Observations of a symbol that are named one by one."""
+
+Lines = dict[str, str]
+"""What is printed, and kept in record.json, by heading."""
 
 
 @dataclass(frozen=True)
@@ -50,99 +51,17 @@ class FitOutcome:
     """What was learned."""
 
     model: NeuralRewardMachine
-    record: FitRecord | None
-    """Of descent; None where the machine was found without it."""
-    episodes: EpisodeBuffer
+    explained: bool
+    """Whether it explains the episodes."""
+    lines: Lines
     machine: MooreMachine | None = None
     """The learned machine, when one was learned."""
-    verdict: str | None = None
-    """How it relates to the task that was named."""
-    diagnosis: Diagnosis | None = None
-    """Of the grounding, when the file has true symbols and the task is known."""
-    inferred: Inferred | None = None
-    """The learned machine as state merging found it."""
-    meaning: Mapping[int, list[str]] = field(default_factory=dict)
-    """The names of the letters of each symbol of the learned machine."""
-    symbols: str = ""
-    """What the symbols that were discovered stand for, in words."""
-
-    @property
-    def explained(self) -> bool:
-        """Whether what was learned explains the episodes."""
-        if self.inferred is not None:
-            return self.inferred.explained == 1
-        return self.record is None or self.record.explained
-
-    def summary(self) -> list[tuple[str, str]]:
-        """Lines for the terminal."""
-        buffer = self.episodes
-        lines = [("episodes", f"{len(buffer)}, {buffer.steps:,} steps, {buffer.distinct:,} distinct observations")]
-        if self.record is not None:
-            lines += self._descended(self.record)
-        if self.machine is not None:
-            lines.append(
-                (
-                    "machine",
-                    f"{counted(self.machine.states, 'state')}, {counted(self.machine.classes, 'letter class', 'es')}",
-                )
-            )
-        if self.inferred is not None:
-            lines += self._merged(self.inferred)
-        if self.verdict is not None:
-            lines.append(("task", self.verdict))
-        if self.diagnosis is not None:
-            lines.append(("grounding", self.diagnosis.meaning))
-            taken = ", ".join(f"{true} as {found}" for true, found in self.diagnosis.nearest.items() if true != found)
-            lines.append(("taken", taken or "each symbol for itself"))
-        return lines
-
-    def _descended(self, record: FitRecord) -> list[tuple[str, str]]:
-        """What became of the restarts."""
-        best = record.best
-        verdict, reason = left_to_learn(record)
-        lines = [
-            ("learned", f"{', '.join(record.learned)} by {record.objective} likelihood"),
-            (
-                "restarts",
-                f"{len(record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
-                f"{record.seconds:.1f} s in all",
-            ),
-            ("fit", f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out"),
-            ("left to learn", f"{verdict} ({reason})"),
-        ]
-        if not record.explained:
-            lines.append(("note", "no restart explains all rewards; if the task is right, more restarts or epochs may"))
-        return lines
-
-    def _merged(self, inferred: Inferred) -> list[tuple[str, str]]:
-        """What was found by states and letters, without descent."""
-        held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted exactly"
-        said = "all episodes" if inferred.explained == 1 else f"{inferred.explained:.1%} of the episodes"
-        lines = [
-            ("learned", f"in {inferred.seconds:.2f} s; {said} explained{held}"),
-            ("certainty", str(inferred.certainty)),
-        ]
-        if self.symbols:
-            lines.append(("symbols", self.symbols))
-        guess = inferred.guess()
-        if guess is not None:
-            meant = {symbol: self.meaning.get(symbol, [f"s{symbol}"]) for symbol in guess.symbols.values()}
-            lines.append(("guess", guess.describe(meant)))
-        return lines
+    more: Json = field(default_factory=dict)
+    """What record.json has besides."""
 
     def as_dict(self) -> Json:
         """The record file."""
-        result: Json = {"summary": dict(self.summary()), "explained": self.explained}
-        result["attempts"] = [] if self.record is None else list(map(dataclasses.asdict, self.record.attempts))
-        if self.diagnosis is not None:
-            result["diagnosis"] = {
-                "accuracy": self.diagnosis.accuracy,
-                "balanced_accuracy": self.diagnosis.balanced_accuracy,
-                "accuracy_modulo_shortcuts": self.diagnosis.accuracy_modulo_shortcuts,
-                "kind": self.diagnosis.kind,
-                "nearest": self.diagnosis.nearest,
-            }
-        return result
+        return {"summary": self.lines, "explained": self.explained, "attempts": [], **self.more}
 
 
 def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes:
@@ -165,81 +84,102 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
     """Do what the options ask for; `task` is the machine that they name."""
     if task is not None:
         recorded = named_as(recorded, task.alphabet)
-    learners = {"grounding": _grounding, "machine": _machine, "both": _both}
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options.settings.seed)
-        return learners[options.learn](options, recorded, task, progress)
+        torch.manual_seed(options.fit.seed)
+        if options.learn == "grounding":
+            assert task is not None
+            return _grounding(options, recorded, task, progress)
+        return _machine(options, recorded, task) if options.learn == "machine" else _both(options, recorded, task)
 
 
-def _grounding(
-    options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None
-) -> FitOutcome:
-    assert task is not None
+def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, progress: Progress | None) -> FitOutcome:
     episodes = recorded.buffer(task)
     model = NeuralRewardMachine.made(task, partial(GROUNDERS[options.grounder].from_shape, recorded.shape))
-    record = fit(model, episodes, "grounding", options.settings, progress=progress)
+    record = fit(model, episodes, "grounding", options.fit, progress=progress)
+    lines = _amount(episodes) | _descended(record)
+    more: Json = {"attempts": list(map(dataclasses.asdict, record.attempts))}
     verdict, diagnosis = _judged(model, episodes, task)
-    return FitOutcome(model, record, episodes, verdict=verdict, diagnosis=diagnosis)
+    if verdict is not None:
+        lines["task"] = verdict
+    if diagnosis is not None:
+        taken = ", ".join(f"{true} as {found}" for true, found in diagnosis.nearest.items() if true != found)
+        lines |= {"grounding": diagnosis.meaning, "taken": taken or "each symbol for itself"}
+        names = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts", "kind", "nearest")
+        more["diagnosis"] = {name: getattr(diagnosis, name) for name in names}
+    return FitOutcome(model, record.explained, lines, more=more)
 
 
-def _machine(
-    options: Fit,
-    recorded: RecordedEpisodes,
-    task: MooreMachine | None,
-    progress: Progress | None,  # noqa: ARG001 - merging is done before there is any
-) -> FitOutcome:
+def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -> FitOutcome:
     if recorded.symbols is None:
         raise UsageError("to learn the machine alone, the file must have true 'symbols'; without them: --learn both")
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
     alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
     episodes = recorded.buffer(task)
-    inferred, used = infer(
-        episodes,
-        options.states,
-        options.settings,
-        reward_noise=options.reward_noise,
-        label_noise=options.label_noise,
-        letters=_true_letters,
-    )
+    inferred, used = infer(episodes, options.states, options.fit, letters=_true_letters, **_noise(options))
     found = over_alphabet(inferred, used, alphabet)
-    model = NeuralRewardMachine(TrueLabels(alphabet.size), found)
-    verdict = None if task is None else f"the machine is {compare(found, until_over(task))}"
-    if task is not None and (place := _contradiction(episodes, task)) is not None:
-        verdict = f"{verdict}; symbols and rewards of the file contradict it first at {place}"
-    meaning = _meaning(inferred, [alphabet.letter_name(int(letter)) for letter in used])
-    return FitOutcome(model, None, episodes, found, verdict, inferred=inferred, meaning=meaning)
+    lines = _amount(episodes) | _merged(inferred, found, [alphabet.letter_name(int(letter)) for letter in used])
+    if task is not None:
+        lines["task"] = f"the machine is {compare(found, until_over(task))}"
+        if (place := _contradiction(episodes, task)) is not None:
+            lines["task"] += f"; symbols and rewards of the file contradict it first at {place}"
+    return FitOutcome(NeuralRewardMachine(TrueLabels(alphabet.size), found), inferred.explained == 1, lines, found)
 
 
-def _both(
-    options: Fit,
-    recorded: RecordedEpisodes,
-    task: MooreMachine | None,
-    progress: Progress | None,  # noqa: ARG001 - merging is done before there is any
-) -> FitOutcome:
+def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -> FitOutcome:
     episodes = recorded.buffer(task)
     entry = GROUNDERS[options.grounder]
     make = None if options.grounder == "auto" else lambda count: entry.from_shape(recorded.shape, count)
-    made = discover(
-        episodes,
-        options.states,
-        options.settings,
-        reward_noise=options.reward_noise,
-        label_noise=options.label_noise,
-        grounder=make,
-    )
-    verdict = None
-    if task is not None:
-        matched = renaming(made.machine, until_over(task))
-        verdict = "equivalent up to the names of symbols" if matched else "not equivalent under any names of symbols"
+    made = discover(episodes, options.states, options.fit, grounder=make, **_noise(options))
+    names = list(made.machine.alphabet.symbols)  # of continuous observations: a grounder reads symbols
     if made.inferred.hypothesis.letters == len(made.observations):
         names = [observation_name(row, place) for place, row in enumerate(made.observations)]
-    else:  # observations without end: a grounder reads symbols
-        names = list(made.machine.alphabet.symbols)
-    meaning = _meaning(made.inferred, names)
     symbols = _symbols_in_words(made, episodes, recorded.symbol_names)
-    return FitOutcome(
-        made.model, None, episodes, made.machine, verdict, inferred=made.inferred, meaning=meaning, symbols=symbols
-    )
+    lines = _amount(episodes) | _merged(made.inferred, made.machine, names, {"symbols": symbols})
+    if task is not None:
+        matched = renaming(made.machine, until_over(task))
+        lines["task"] = f"{'equivalent up to the' if matched else 'not equivalent under any'} names of symbols"
+    return FitOutcome(made.model, made.inferred.explained == 1, lines, made.machine)
+
+
+def _amount(episodes: EpisodeBuffer) -> Lines:
+    amount = f"{len(episodes)}, {episodes.steps:,} steps, {episodes.distinct:,} distinct observations"
+    return {"episodes": amount}
+
+
+def _descended(record: FitRecord) -> Lines:
+    """What became of the restarts."""
+    best = record.best
+    verdict, reason = left_to_learn(record)
+    lines = {
+        "learned": f"{', '.join(record.learned)} by {record.objective} likelihood",
+        "restarts": f"{len(record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
+        f"{record.seconds:.1f} s in all",
+        "fit": f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out",
+        "left to learn": f"{verdict} ({reason})",
+    }
+    if not record.explained:
+        lines["note"] = "no restart explains all rewards; if the task is right, more restarts or epochs may"
+    return lines
+
+
+def _merged(inferred: Inferred, found: MooreMachine, letters: Sequence[str], more: Lines | None = None) -> Lines:
+    """What was found by states and letters, without descent. `letters`: their names."""
+    held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted exactly"
+    said = "all episodes" if inferred.explained == 1 else f"{inferred.explained:.1%} of the episodes"
+    lines = {
+        "machine": f"{counted(found.states, 'state')}, {counted(found.classes, 'letter class', 'es')}",
+        "learned": f"in {inferred.seconds:.2f} s; {said} explained{held}",
+        "certainty": str(inferred.certainty),
+        **(more or {}),
+    }
+    if (guess := inferred.guess()) is not None:
+        meant: dict[int, list[str]] = {}
+        for name, symbol in zip(letters, inferred.hypothesis.symbols.tolist(), strict=True):
+            meant.setdefault(symbol, []).append(name)
+        lines["guess"] = guess.describe(
+            {symbol: meant.get(symbol, [f"s{symbol}"]) for symbol in guess.symbols.values()}
+        )
+    return lines
 
 
 def _symbols_in_words(made: Discovery, episodes: EpisodeBuffer, names: Sequence[str] | None) -> str:
@@ -249,8 +189,8 @@ def _symbols_in_words(made: Discovery, episodes: EpisodeBuffer, names: Sequence[
     result = []
     for number, symbol in enumerate(made.machine.alphabet.symbols):
         mine = np.flatnonzero(made.symbols == number)
-        told = [observation_name(made.observations[row], int(row)) for row in mine[:MAX_NAMED]]
-        text = ", ".join(told) if len(mine) <= MAX_NAMED else f"{len(mine):,} observations"
+        names_of_mine = [observation_name(made.observations[row], int(row)) for row in mine[:6]]
+        text = ", ".join(names_of_mine) if len(mine) <= 6 else f"{len(mine):,} observations"
         if true is not None:
             met, times = np.unique(true[read == number], return_counts=True)
             shares = [
@@ -262,17 +202,13 @@ def _symbols_in_words(made: Discovery, episodes: EpisodeBuffer, names: Sequence[
     return "; ".join(result)
 
 
+def _noise(options: Fit) -> Json:
+    return {"reward_noise": options.reward_noise, "label_noise": options.label_noise}
+
+
 def _true_letters(episode: Episode) -> NDArray[np.int64]:
     assert episode.symbols is not None
     return episode.symbols
-
-
-def _meaning(inferred: Inferred, names: Sequence[str]) -> dict[int, list[str]]:
-    """The names of the letters of each symbol."""
-    meant: dict[int, list[str]] = {}
-    for name, symbol in zip(names, inferred.hypothesis.symbols.tolist(), strict=True):
-        meant.setdefault(symbol, []).append(name)
-    return meant
 
 
 def _judged(

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from nrm.cli.arguments import Count, Mark, UsageError
-from nrm.cli.terminal import grid_progress, interrupt_flag, stage_progress
+from nrm.cli.arguments import UsageError
+from nrm.cli.options import Count, WorkOptions
+from nrm.cli.terminal import grid_progress, interrupt_flag, plain_console, stage_progress, table
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
+from nrm.sweeps import PAPER, Grid
 
 if TYPE_CHECKING:
     from nrm.results import Record, ResultRow
-    from nrm.sweeps import Engine, Grid, Outcome
+    from nrm.sweeps import Outcome
 
 INTERRUPTED = 130
 
@@ -34,7 +31,10 @@ def finish(out: Path, outcome: Outcome, quiet: bool = False) -> int:
         write_results(records, out, problems)
         print(_cost(records))
     _print_outcome(outcome, failed, out)
-    _write_failed(failed, out / "failed.md")
+    if failed:
+        write_text(out / "failed.md", "".join(f"- `{name}`: {why}\n" for name, why in failed.items()))
+    else:
+        (out / "failed.md").unlink(missing_ok=True)
     if not outcome.interrupted and any(record.done for record in records):
         _write_figures(records, out / "figures")
         _write_report(out, quiet)
@@ -60,10 +60,9 @@ def _write_figures(records: list[Record], out: Path) -> None:
 
     try:
         write_figures(records, out)
+        print(f"figures in {out}")
     except MissingExtraError as error:
         print(f"no figures: {error}")
-    else:
-        print(f"figures in {out}")
 
 
 def _write_report(out: Path, quiet: bool) -> None:
@@ -82,19 +81,14 @@ def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
     from nrm.results import method_named, subject_word
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("env", no_wrap=True)
-    table.add_column(subject_word(row.group for row in rows), min_width=14, overflow="fold")
-    table.add_column("method", no_wrap=True)
-    for heading in ("runs", "last 100", "success", "area", "grounding", "CPU s"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    shown = ("last 100", "success", "area", "modulo shortcuts", "CPU s")
+    cells = []
     for row in rows:
-        group, texts = row.group, row.texts
-        chosen = [texts[heading] for heading in ("last 100", "success", "area", "modulo shortcuts", "CPU s")]
-        name = f"{method_named(group.method).label} {group.variant}"
-        table.add_row(group.env, group.task.removeprefix("paper task "), name, str(row.runs), *chosen)
-    wide = None if sys.stdout.isatty() else 120
-    Console(highlight=False, markup=False, emoji=False, width=wide).print(table)
+        name = f"{method_named(row.group.method).label} {row.group.variant}"
+        task = row.group.task.removeprefix("paper task ")
+        cells.append((row.group.env, task, name, str(row.runs), *(row.texts[heading] for heading in shown)))
+    headings = ("env", subject_word(row.group for row in rows), "method", "runs", *shown)
+    plain_console(120).print(table(headings, cells, numbers=headings[3:]))
 
 
 def _cost(records: list[Record]) -> str:
@@ -113,9 +107,7 @@ def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
     before = f" ({len(outcome.skipped)} of them before)" if outcome.skipped else ""
     print(f"{len(outcome.done) + len(outcome.skipped)} runs done{before}, in {out}")
     if failed:
-        print(f"{len(failed)} failed:")
-        for name, why in failed.items():
-            print(f"  {name}: {why}")
+        print("\n  ".join([f"{len(failed)} failed:", *(f"{name}: {why}" for name, why in failed.items())]))
         print("mend that and run the same command again: only what is missing is trained")
     if outcome.interrupted:
         print(
@@ -124,52 +116,43 @@ def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
         )
 
 
-def _write_failed(failed: dict[str, str], path: Path) -> None:
-    if failed:
-        write_text(path, "".join(f"- `{name}`: {why}\n" for name, why in failed.items()))
-    else:
-        path.unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class GridOptions:
+@dataclass(frozen=True, kw_only=True)
+class GridOptions(WorkOptions):
     """How a grid is run."""
 
-    out: Annotated[Path, Mark("FOLDER")] = field(kw_only=True)
-    """The folder for the grid: a folder for each run in runs/, and the results. The same command goes on there."""
     engine: Literal["local", "ray"] = "local"
     """local: processes on this machine. ray: tasks of a Ray cluster (extra [ray])."""
     processes: Count | None = None
     """Runs at a time on this machine; as many as there are cores when absent."""
-    address: Annotated[str | None, Mark("HOST:PORT")] = None
+    address: str | None = None
     """Of an existing Ray cluster, such as 10.0.0.1:6379 or auto; without it a cluster is started on this machine."""
-    quiet: bool = False
-    """No progress; the table of results only."""
 
     def run_grid(self, grid: Grid) -> int:
-        """Train what is missing, and tell what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
-        from nrm.sweeps import run_grid
+        """Train what is missing, and print what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
+        from nrm.sweeps import LocalEngine, RayEngine, run_grid
 
-        engine = self._engine()
-        with interrupt_flag() as interrupted, grid_progress(self.quiet) as plan:
-            outcome = run_grid(grid, self.out, engine, plan, interrupted)
-        return finish(self.out, outcome, self.quiet)
-
-    def _engine(self) -> Engine:
-        from nrm.sweeps import LocalEngine, RayEngine
-
-        if self.engine == "ray":
-            return RayEngine(address=self.address, processes=self.processes)
-        if self.address is not None:
+        if self.address is not None and self.engine != "ray":
             raise UsageError("--address names a Ray cluster; add --engine ray")
-        return LocalEngine(processes=self.processes)
+        ray = self.engine == "ray"
+        engine = RayEngine(self.processes, address=self.address) if ray else LocalEngine(self.processes)
+        with interrupt_flag() as interrupted, grid_progress(self.quiet) as plan:
+            outcome = run_grid(grid, self.folder, engine, plan, interrupted)
+        return finish(self.folder, outcome, self.quiet)
+
+    @property
+    def folder(self) -> Path:
+        """Where the grid goes."""
+        if self.out is None:
+            raise UsageError("say where the grid goes: --out FOLDER")
+        return self.out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sweep(GridOptions):
     """Run every combination that a grid file (TOML) lists: envs, tasks, methods, seeds and variants of settings.
 
-    Interrupt it when you like; the same command goes on. Exit status 1 when a run failed; the others are done.
+    The folder --out gets a folder for each run in runs/, and the results. Interrupt it when you like; the same command
+    goes on. Exit status 1 when a run failed; the others are done.
 
     For example:
       nrm sweep grid.toml --out out/grid
@@ -177,67 +160,52 @@ class Sweep(GridOptions):
       nrm sweep grid.toml --out out/grid --engine ray --address auto
     """
 
-    file: Annotated[Path, Mark("GRID.toml", positional=True)] = field(kw_only=True)
+    arguments: ClassVar = ("grid",)
+    grid: Path
     """The grid file."""
 
     def run(self) -> int:
         """Run the grid, and print its table."""
         from nrm.sweeps import load_grid
 
-        return self.run_grid(load_grid(self.file))
+        return self.run_grid(load_grid(self.grid))
 
 
-ENVS = {"map": ("map",), "image": ("image",), "both": ("map", "image")}
-QUICK_EPISODES, QUICK_SEEDS = 1000, (0, 1)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reproduce(GridOptions):
     """Run the paper: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments, and its groundability table.
 
-    Interrupt it when you like; the same command goes on. Exit status 1 when a run failed; the others are done.
+    The folder --out gets a folder for each run in runs/, and the results. Interrupt it when you like; the same command
+    goes on. Exit status 1 when a run failed; the others are done.
 
     For example:
       nrm reproduce --out out/paper
       nrm reproduce --quick --out out/quick
-      nrm reproduce --recipe paper --env map --tasks 1 4 7 --seeds 0 --out out/recipe
+      nrm reproduce --recipe paper --envs map --tasks 1 4 7 --seeds 0 --out out/recipe
     """
 
     quick: bool = False
-    """A small version, for minutes: the map environment, 2 seeds, 1,000 episodes. Other options add to it again."""
-    env: Literal["map", "image", "both"] | None = None
-    """Which environments; both, and with --quick the map."""
-    tasks: Annotated[tuple[str, ...], Mark("TASK …")] = ("1", "2", "3", "4", "5", "6", "7", "8")
-    """Which tasks: 1 to 8, names, formulas or task files."""
-    methods: Annotated[tuple[str, ...], Mark("METHOD …")] = ("rm", "nrm", "rnn")
-    """Which methods."""
-    seeds: tuple[int, ...] | None = None
-    """Which seeds; 0 to 4, and with --quick 0 and 1."""
-    total_episodes: Count | None = None
-    """Episodes of each run; 10,000, and with --quick 1,000."""
-    recipe: Annotated[str, Mark("RECIPE")] = "auto"
-    """The settings to start from: auto (ours) or paper (its hyper-parameters)."""
+    """A small version, for minutes: the map environment, 2 seeds, 1,000 episodes, as far as these are the paper's."""
+    grid: Grid = field(default_factory=lambda: PAPER)
 
     def run(self) -> int:
         """Run the grid, and write what the paper shows."""
-        from nrm.sweeps import paper_grid
-
-        episodes = self.total_episodes if self.total_episodes is not None else QUICK_EPISODES if self.quick else 10_000
-        seeds = self.seeds if self.seeds is not None else QUICK_SEEDS if self.quick else (0, 1, 2, 3, 4)
-        envs = ENVS[self.env or ("map" if self.quick else "both")]
-        grid = paper_grid(envs, self.tasks, self.methods, seeds, episodes, self.recipe)
+        grid = self.grid
         if self.quick:
-            print(_left_out(envs, seeds, episodes, len(self.tasks)))
+            smaller: dict[str, Any] = {"envs": ("map",), "seeds": (0, 1), "total_episodes": 1000}
+            left = {name: value for name, value in smaller.items() if getattr(grid, name) == getattr(PAPER, name)}
+            grid = replace(grid, **left)
+            print(_left_out(grid))
         status = self.run_grid(grid)
         if status != INTERRUPTED:
-            groundability(self.out / "groundability", budget=0.2 if self.quick else 60.0)
+            groundability(self.folder / "groundability", budget=0.2 if self.quick else 60.0)
         return status
 
 
-def _left_out(envs: tuple[str, ...], seeds: tuple[int, ...], episodes: int, tasks: int) -> str:
-    missing = [f"{len(seeds)} of the paper's 5 seeds", f"{episodes:,} of its 10,000 episodes"]
-    if envs != ENVS["both"]:
-        missing.append(f"the {envs[0]} environment only")
-    if tasks != 8:
-        missing.append(f"{tasks} tasks, not its 8")
+def _left_out(grid: Grid) -> str:
+    missing = [f"{len(grid.seeds)} of the paper's 5 seeds", f"{grid.total_episodes:,} of its 10,000 episodes"]
+    if grid.envs != PAPER.envs:
+        missing.append(f"the {grid.envs[0]} environment only")
+    if len(grid.tasks) != 8:
+        missing.append(f"{len(grid.tasks)} tasks, not its 8")
     return f"a quick version: {', '.join(missing)}"

@@ -9,28 +9,28 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
-from nrm.cli.arguments import bare, options_of
+from nrm.cli.arguments import metavar, options_of
 
 
 def print_help(name: str, command: type[Any]) -> None:
     """What a command does, with examples, and its options."""
     known = options_of(command)
-    loose = {option: kind for option, kind in known.items() if kind.mark.positional}
-    arguments = [kind.mark.metavar if kind.default is MISSING else f"[{kind.mark.metavar}]" for kind in loose.values()]
-    print(f"usage: nrm {' '.join([name, *arguments, '[OPTIONS]'])}\n")
+    loose = [one.upper() if known[one].default is MISSING else f"[{one.upper()}]" for one in command.arguments]
+    print(f"usage: nrm {' '.join([name, *loose, '[OPTIONS]'])}\n")
     width = shutil.get_terminal_size().columns
     for paragraph in (inspect.getdoc(command) or "").split("\n\n"):
         listed = "\n  nrm " in paragraph
         print(f"{paragraph if listed else textwrap.fill(paragraph, width, break_on_hyphens=False)}\n")
     texts = documented(command)
+    for inner in get_type_hints(command).values():
+        texts |= documented(inner) if is_dataclass(inner) and isinstance(inner, type) else {}
     rows = []
-    for option, kind in sorted(known.items(), key=lambda one: not one[1].mark.positional):
-        shown = kind.mark.metavar or metavar(kind.hint)
-        said = shown if option in loose else f"--{option} {shown}".rstrip()
-        text = texts[kind.owner if kind.mark.name or option in loose else option.replace("-", "_")]
-        rows.append((said, f"{text}{_default(kind.default)}"))
+    for option in sorted(known, key=lambda one: one not in command.arguments):
+        kind = known[option]
+        said = option.upper() if option in command.arguments else f"--{option} {kind.metavar}".rstrip()
+        rows.append((said, f"{texts[kind.field]}{_default(kind.default)}"))
     print_rows([*rows, ("--help", "Show this.")])
 
 
@@ -63,25 +63,12 @@ def print_rows(rows: Iterable[tuple[str, str]]) -> None:
         print("".join(f"{indent}{line}\n" for line in lines if line), end="")
 
 
-def metavar(hint: Any) -> str:
-    """What stands for a value of this type."""
-    kind = bare(hint)
-    if get_origin(kind) is Literal:
-        return f"{{{','.join(map(str, get_args(kind)))}}}"
-    if get_origin(kind) is tuple:
-        return f"{metavar(get_args(kind)[0])} …"
-    return "" if kind is bool else getattr(kind, "__name__", "value").upper()
-
-
 def documented(config: type[Any]) -> dict[str, str]:
-    """The docstring below each field of a dataclass, and of those that it holds."""
+    """The docstring below each field of a dataclass."""
     found: dict[str, str] = {}
     for one in reversed([kind for kind in config.__mro__ if is_dataclass(kind)]):
         with suppress(OSError):  # made where there is no file
             found |= _docstrings(one)
-    for hint in get_type_hints(config).values():
-        if is_dataclass(hint) and isinstance(hint, type):
-            found |= documented(hint)
     return found
 
 

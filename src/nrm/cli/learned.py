@@ -16,49 +16,35 @@ if TYPE_CHECKING:
 
 def learned_lines(learned: LearnedMachines, episodes: int) -> list[str]:
     """Lines for the terminal; `episodes`: how many the run has had."""
-    if not learned.versions:
+    found = learned_json(learned, episodes)
+    if found["states"] is None:
         return [learned.warning()]
-    last = learned.versions[-1]
-    # Environments side by side end some episodes past the last one that counts.
-    since = min(last.episode, episodes)
-    lines = [f"machine: {counted(len(last.levels), 'state')} since episode {since}, {learned.certainty}"]
-    lines += [_verdict(learned, episodes)] if last.right is not None else []
+    since = f"{counted(found['states'], 'state')} since episode {found['since_episode']}"
+    lines = [f"machine: {since}, {learned.certainty}"]
+    if found["right"] is not None:
+        at = found["found_at_episode"]
+        right = f"it is the task's, as far as episodes can show; found at episode {at}"
+        lines.append("it is not the task's" if at is None else right)
     lines += [f"it {learned.guess}"] if learned.guess else []
     return lines + [text for text in (learned.warning(), learned.note) if text]
 
 
-def _verdict(learned: LearnedMachines, episodes: int) -> str:
-    """Whether the last machine is right, in words, and from which episode on all were."""
-    found = _found(learned, episodes)
-    if found is None:
-        return "it is not the task's"
-    return f"it is the task's, as far as episodes can show; found at episode {found}"
-
-
-def _found(learned: LearnedMachines, episodes: int) -> int | None:
-    found = learned.found
-    return None if found is None else min(found, episodes)
-
-
 def learned_json(learned: LearnedMachines, episodes: int) -> Json:
     """The same for programs."""
-    said: Json = {"explained": learned.explained, "warning": learned.warning(), "note": learned.note}
-    if not learned.versions:
-        return {"states": None, "since_episode": None, "right": None, "found_at_episode": None, "guess": "", **said}
-    last = learned.versions[-1]
-    since = min(last.episode, episodes)
+    last = learned.versions[-1] if learned.versions else None
+    # Environments side by side end some episodes past the last one that counts.
     return {
-        "states": len(last.levels),
-        "since_episode": since,
-        "right": last.right,
-        "found_at_episode": _found(learned, episodes),
+        "states": None if last is None else len(last.levels),
+        "since_episode": None if last is None else min(last.episode, episodes),
+        "right": None if last is None else last.right,
+        "found_at_episode": None if learned.found is None else min(learned.found, episodes),
         "guess": learned.guess,
-        **said,
+        "explained": learned.explained,
+        "warning": learned.warning(),
+        "note": learned.note,
     }
 
 
-MAX_LETTERS = 6
-"""What a symbol stands for, as far as it is listed."""
 NOTHING = "does nothing"
 
 
@@ -67,7 +53,7 @@ class LearnedSymbols:
     """What each letter that can be read is to the learned machine."""
 
     letters: tuple[str, ...]
-    """Their names: observations, or symbols that were told."""
+    """Their names: observations, or given symbols."""
     symbols: tuple[int, ...]
     """The symbol of each; 0 of those that do nothing."""
     names: Mapping[int, str]
@@ -94,8 +80,8 @@ class LearnedSymbols:
             name: [letter for letter, one in zip(self.letters, self.symbols, strict=True) if one == symbol]
             for symbol, name in self.names.items()
         }
-        told = [f"{name} = {listing(letters, MAX_LETTERS)}" for name, letters in sorted(meant.items()) if letters]
-        return f"learned symbols: {'; '.join([*told, f'anything else {NOTHING}'])}"
+        known = [f"{name} = {listing(letters, 6)}" for name, letters in sorted(meant.items()) if letters]
+        return f"learned symbols: {'; '.join([*known, f'anything else {NOTHING}'])}"
 
     def said(self, letter: int) -> str:
         """What was read at a step, and what it is."""

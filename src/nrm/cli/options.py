@@ -1,21 +1,19 @@
-"""What the commands share: how a task is named on the command line."""
+"""Options that several commands have, each declared once."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
 
 from nrm.automata import DEFAULT_LIMITS, Limits
-from nrm.cli.arguments import Count, Mark, UsageError
-from nrm.errors import shorten
+from nrm.cli.arguments import UsageError
 from nrm.logic import DEFAULT_LOGIC, check_named, is_paper_task, looks_back, named_formula, read_formula
 from nrm.machines import (
-    FallOff,
     MooreMachine,
-    Outputs,
-    Overlap,
     RewardScheme,
     Task,
     alphabet_of,
@@ -26,77 +24,145 @@ from nrm.machines import (
     split_names,
     with_rewards,
 )
+from nrm.runs import LogicOption
+from nrm.samplers import Sampler, sampler_of
 
-Formula = Annotated[str | None, Mark("FORMULA")]
-Logic = Annotated[str, Mark("LANGUAGE")]
-Names = Annotated[str | None, Mark("NAMES")]
+Settings = Mapping[str, Mapping[str, Any]]
+"""What was typed behind `--section.setting`, by section and setting."""
+Count = Annotated[int, msgspec.Meta(ge=1)]
+"""How many of something that there must be one of."""
+_TXT = {
+    "terminal": ("fall_off", "terminal"),
+    "terminal_edge": ("fall_off", "terminal_edge"),
+    "first": ("overlap", "first"),
+    "rewards": ("outputs", "rewards"),
+}
+"""What the values of --txt are to `load_machine`."""
 
 
-@dataclass(frozen=True)
-class TaskOptions:
-    """A task, given as a formula, as one of the paper's tasks, or as a task file."""
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """What the command line can be asked to do: its fields are options."""
 
-    formula: Annotated[str | None, Mark("FORMULA", positional=True)] = None
-    """The task, for example "F a & G !b"; patterns may be called in it: "visit(a, b)". In LTLf, unless --logic says
-    otherwise."""
-    symbols: Names = None
+    arguments: ClassVar[tuple[str, ...]] = ()
+    """Options whose values may stand behind the command without their names."""
+
+    def run(self) -> int:
+        """Do it; the exit status."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption(Command):
+    """Commands that programs may read."""
+
+    json: bool = False
+    """Print JSON."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedOption(Command):
+    """Commands with chance in them."""
+
+    seed: int = 0
+    """Equal seeds give equal results."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutOption(Command):
+    """Commands that write."""
+
+    out: Path | None = None
+    """The file or folder to write."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions(OutOption):
+    """Commands that take a while."""
+
+    quiet: bool = False
+    """Show no progress."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphabetOptions(Command):
+    """What a task reads."""
+
+    symbols: str | None = None
     """Comma-separated symbols, exactly one of which holds at each step: a,b,c,d,e."""
-    propositions: Names = None
+    propositions: str | None = None
     """Comma-separated propositions, any of which may hold at a step. The default: those of the formula."""
-    task: Annotated[str | None, Mark("N")] = None
-    """One of the paper's tasks instead of a formula, by number (1 to 8) or name; see 'nrm tasks'."""
-    file: Annotated[str | None, Mark("TASK.toml")] = None
-    """A task file (TOML) instead of a formula."""
-    reward: Annotated[str | None, Mark("SCHEME")] = None
-    """How states get potentials: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
-    max_states: Count = DEFAULT_LIMITS.states
-    """Give up, with a clear message, past this many states."""
-    logic: Logic = DEFAULT_LOGIC
-    """The language of the formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions(Command, LogicOption):
+    """A task."""
+
+    task: str | None = None
+    """A formula such as "F a & G !b", a paper task (1 to 8, or its name), a task file (.toml), or a machine file
+    (.json, .dot, .hoa, .txt)."""
 
     @property
-    def limits(self) -> Limits:
-        """The work that compiling may do."""
-        return Limits(states=self.max_states)
+    def says_everything(self) -> bool:
+        """Whether the task is no formula, but the name of a task or a file."""
+        text = self.task or ""
+        return text.endswith(".toml") or is_machine_file(text) or is_paper_task(text)
 
-    def _given(self) -> list[str]:
-        return [name for name in ("formula", "task", "file") if getattr(self, name) is not None]
+    @property
+    def task_text(self) -> str | None:
+        """The task as one text, with the language of a formula in front of it."""
+        if self.logic == DEFAULT_LOGIC:
+            return self.task
+        if self.task is None or self.says_everything:
+            raise UsageError(f"--logic {self.logic} is for a formula as --task; drop it, or give one")
+        check_named(self.task, self.logic)
+        return named_formula(self.task, self.logic)
 
-    def resolve(self) -> Task:
-        """The task that the options name."""
-        given = self._given()
-        if len(given) != 1:
-            problem = "no task is given" if not given else f"{' and '.join(given)} are given together"
-            raise UsageError(f'{problem}; give one of: a formula such as "F a & G !b", --task N, --file TASK.toml')
-        for option, text in (("--task", self.task), ("a formula", self.formula)):
-            if text is not None and text.endswith(".toml"):
-                raise UsageError(f"'{text}' is a task file, not {option.removeprefix('--')}; write --file {text}")
-            if text is not None and is_machine_file(text):
-                raise UsageError(
-                    f"'{text}' is a machine file, not {option.removeprefix('--')}; compile, check, shortcuts and train "
-                    f"take it as --machine {text}"
-                )
-        if self.formula is None and self.logic != DEFAULT_LOGIC:
-            raise UsageError(f"--logic {self.logic} is for formulas; drop it, since --{given[0]} says everything")
-        alphabet = alphabet_of(self.symbols, self.propositions)
-        if self.file is not None:
-            if alphabet is not None:
-                raise UsageError("a task file names its own symbols; drop --symbols and --propositions")
-            task = load_task(self.file)
-        elif self.task is not None:
-            if not re.fullmatch(r"\s*[\w-]+\s*", self.task):  # a misspelt name is told which ones there are
-                raise UsageError(
-                    f"--task takes one of the paper's tasks, by number (1 to 8) or name, not '{shorten(self.task)}'; "
-                    "give a formula without --task"
-                )
-            task = Task.from_paper(self.task, alphabet)
-        else:
-            assert self.formula is not None
-            formula, logic = read_formula(self.formula, self.logic)
-            task = Task(
-                formula, alphabet or own_alphabet(formula), name=named_formula(formula.brief(), logic), logic=logic
-            )
-        return task if self.reward is None else replace(task, reward=reward_from_text(self.reward))
+
+@dataclass(frozen=True, kw_only=True)
+class FolderArgument(Command):
+    """Commands about what was trained."""
+
+    arguments: ClassVar = ("folder",)
+    folder: Path
+    """The folder of the run; for a report, any folder above runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions(FolderArgument, TaskOptions):
+    """A trained agent, and what it is tested on."""
+
+    seed: int = 12345
+    """Of the episodes; not a seed of training."""
+    greedy: bool = False
+    """Of an agent of many tasks: always take the best action instead of sampling from the policy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyOptions(Command):
+    """Tasks that are sampled from a family."""
+
+    family: str | None = None
+    """The family that tasks are sampled from: a name (see 'nrm tasks'), file:PATH for the formulas of a file, or
+    module:name. Its settings are options: --family reach --family.max-steps 5."""
+    count: Count | None = None
+    """How many tasks to sample from the family."""
+    settings: Settings = field(default_factory=dict)
+
+    def chosen_family(self) -> Sampler | None:
+        """The family of that name, with the settings that it was given; None where there is none."""
+        if self.family is None:
+            if self.settings:
+                section, values = next(iter(self.settings.items()))
+                named = f"--{section}.{next(iter(values))}"
+                raise UsageError(f"{named} is a setting of a family; say of which one: --family NAME")
+            return None
+        if not self.settings:
+            return sampler_of(self.family)
+        from nrm.runs import changed
+
+        found: Sampler = changed({"family": sampler_of(self.family)}, self.settings)["family"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -108,49 +174,66 @@ class Source:
     """The formula, or the name of the machine file."""
     scheme: RewardScheme | None
     """The reward scheme; None when a machine file says the potentials."""
-    from_file: bool
+    from_file: bool = False
     paid: bool = False
     """Whether the outputs are what a step pays, instead of potentials."""
     looks_back: bool = False
     """Whether the formula is of LTLf and looks back only."""
 
 
-@dataclass(frozen=True)
-class MachineOptions(TaskOptions):
-    """A task as above, or a machine file."""
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions(TaskOptions, AlphabetOptions):
+    """A task, and how its machine is made."""
 
-    machine: Annotated[str | None, Mark("FILE")] = None
-    """A machine file instead of a task: .json, .dot, .hoa, or .txt as the original reward machine code has it."""
-    fall_off: FallOff | None = None
-    """Of .txt files: where a state has no edge, an error (the default), the end with reward 0 (terminal), or the end
-    with the reward of its last edge to a terminal state, as some versions of the original code pay (terminal_edge)."""
-    overlap: Overlap | None = None
-    """Of .txt files: where a state has several edges, an error (the default), or the first one (as originally)."""
-    outputs: Outputs | None = None
-    """Of .txt files: states output potentials (the default), or rewards, also where these add up without end."""
+    arguments: ClassVar = ("task",)
+    reward: str | None = None
+    """How states get potentials: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
+    max_states: Count = DEFAULT_LIMITS.states
+    """Give up, with a clear message, past this many states."""
+    txt: tuple[Literal["terminal", "terminal_edge", "first", "rewards"], ...] = ()
+    """How to read a .txt file. Where a state has no edge, the episode ends with reward 0 (terminal), or with that of
+    its last edge to a terminal state (terminal_edge). Of several edges the first counts (first). States output rewards,
+    not potentials (rewards). May be given again."""
+
+    @property
+    def limits(self) -> Limits:
+        """The work that compiling may do."""
+        return Limits(states=self.max_states)
+
+    def resolve(self) -> Task:
+        """The task that the options name."""
+        text, alphabet = self.task_text, alphabet_of(self.symbols, self.propositions)
+        if text is None:
+            raise UsageError('no task is given; give one, such as "F a & G !b", 3, or TASK.toml')
+        if is_machine_file(text):
+            raise UsageError(f"'{text}' is a machine file, and says nothing in a formula; nrm compile draws it")
+        if self.txt:
+            raise UsageError("--txt is for machine files (.txt) only; drop it")
+        if text.endswith(".toml"):
+            if alphabet is not None:
+                raise UsageError("a task file names its own symbols; drop --symbols and --propositions")
+            task = load_task(text)
+        elif is_paper_task(text):
+            task = Task.from_paper(text, alphabet)
+        else:
+            formula, logic = read_formula(str(self.task), self.logic)
+            named = named_formula(formula.brief(), logic)
+            task = Task(formula, alphabet or own_alphabet(formula), name=named, logic=logic)
+        return task if self.reward is None else replace(task, reward=reward_from_text(self.reward))
 
     def source(self) -> Source:
         """The machine that the options name."""
-        if self.machine is None:
-            given = (("--fall-off", self.fall_off), ("--overlap", self.overlap), ("--outputs", self.outputs))
-            if extra := [option for option, value in given if value]:
-                raise UsageError(f"{' and '.join(extra)}: for machine files only; add --machine FILE.txt")
+        if self.task_text is None or not is_machine_file(self.task_text):
             task = self.resolve()
             back = task.logic == DEFAULT_LOGIC and looks_back(task.formula)
-            machine = task.machine(self.limits)
-            return Source(machine, task.title, task.reward, from_file=False, looks_back=back)
-        if clash := self._given():
-            raise UsageError(f"a machine file says everything itself; drop {' and '.join(clash)}, or drop --machine")
-        loaded = load_machine(
-            self.machine,
-            symbols=alphabet_of(self.symbols, self.propositions),
-            fall_off=self.fall_off,
-            overlap=self.overlap,
-            outputs=self.outputs,
-        )
-        name = Path(self.machine).name
+            return Source(task.machine(self.limits), task.title, task.reward, looks_back=back)
+        how: dict[str, Any] = dict(_TXT[way] for way in self.txt)
+        if len(how) < len(self.txt):
+            raise UsageError(f"--txt {' --txt '.join(self.txt)} contradict each other; give one of them")
+        loaded = load_machine(self.task_text, symbols=alphabet_of(self.symbols, self.propositions), **how)
+        name = Path(self.task_text).name
         if self.reward is None:
-            return Source(loaded, name, None, from_file=True, paid=self.outputs == "rewards")
+            return Source(loaded, name, None, from_file=True, paid="outputs" in how)
         scheme = reward_from_text(self.reward)
         return Source(with_rewards(loaded, scheme), name, scheme, from_file=True)
 
@@ -164,13 +247,3 @@ def reward_from_text(text: str) -> RewardScheme:
         if len(parts) != 1:
             raise UsageError(f"--reward takes a scheme's name or numbers separated by commas, not '{text}'") from None
         return text
-
-
-def formula_option(text: str | None, logic: str) -> str | None:
-    """What `--task` says in the language of `--logic`, as one text; that language is for formulas alone."""
-    if logic == DEFAULT_LOGIC:
-        return text
-    if text is None or text.endswith(".toml") or is_machine_file(text) or is_paper_task(text):
-        raise UsageError(f"--logic {logic} is for a formula as --task; drop it, or give one")
-    check_named(text, logic)
-    return named_formula(text, logic)

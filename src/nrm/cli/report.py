@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from nrm.cli.arguments import Count, Mark
+from nrm.cli.options import Count, FolderArgument, OutOption
 from nrm.cli.terminal import stage_progress
 from nrm.errors import counted
 
 if TYPE_CHECKING:
     from nrm.report import Page
 
-MAX_NOTES = 20
-"""Folders with problems that are named one by one; the page names all."""
 
-
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, kw_only=True)
+class Report(FolderArgument, OutOption):
     """Write one self-contained HTML page about all runs below a folder: it opens from disk and can be sent around.
+
+    It goes to index.html in the folder, unless --out says otherwise.
 
     For example:
       nrm report runs
@@ -30,15 +28,11 @@ class Report:
       nrm report runs/letters --task "F(a & F b)" --task "F c"
     """
 
-    folder: Annotated[Path, Mark("FOLDER", positional=True)]
-    """The folder below which the runs are."""
-    out: Annotated[Path | None, Mark("FILE.html")] = None
-    """The file to write; index.html in the folder if not given."""
     title: str | None = None
     """The title of the page."""
     recorded: Annotated[int, msgspec.Meta(ge=0)] = 1
     """How many runs of each method, task and environment to play episodes with."""
-    task: Annotated[tuple[str, ...], Mark("FORMULA", repeated=True)] = ()
+    task: tuple[str, ...] = ()
     """Of agents of many tasks: a formula to try them on, also one that they have never seen. May be given again."""
     formulas: Count = 24
     """Of agents of many tasks: how many formulas of their family, which they were not trained on, to try them on."""
@@ -61,10 +55,10 @@ class Report:
             )
         path = page.write(self.out)
         for notes, what in ((page.unfinished, "unfinished"), (page.problems, "problem")):
-            told = [f"{place}: {reason}" for place, reason in notes.items()]
-            more = [f"… and {len(told) - MAX_NOTES:,} more; the page names all"] if len(told) > MAX_NOTES else []
-            for line in (*told[:MAX_NOTES], *more):
-                print(f"nrm: {what}: {line}", file=sys.stderr)
+            for place, reason in list(notes.items())[:20]:
+                print(f"nrm: {what}: {place}: {reason}", file=sys.stderr)
+            if (more := len(notes) - 20) > 0:
+                print(f"nrm: {what}: … and {more:,} more; the page names all", file=sys.stderr)
         print(f"{_contents(page)}: wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
         return 0
 

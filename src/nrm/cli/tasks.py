@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nrm.cli.arguments import FamilyOptions, UsageError
-from nrm.cli.options import Names
-from nrm.cli.terminal import plain_console, table
+from nrm.cli.arguments import UsageError
+from nrm.cli.options import AlphabetOptions, FamilyOptions, JsonOption, SeedOption
+from nrm.cli.terminal import plain_console, print_records
 from nrm.errors import listing
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 from nrm.machines import Alphabet, alphabet_of
@@ -19,25 +18,18 @@ LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
 """The symbols of tasks that are sampled when none are named: LetterWorld's."""
 
 
-@dataclass(frozen=True)
-class Tasks(FamilyOptions):
+@dataclass(frozen=True, kw_only=True)
+class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
     """List the paper's tasks, the named patterns and the families; or sample tasks of a family.
 
-    With --family, the last line says which symbols the rewards of these tasks can teach together.
+    With --family, the last line says which symbols the rewards of these tasks can teach together. Without --symbols
+    these are LetterWorld's: a to l, and empty.
 
     For example:
       nrm tasks
       nrm tasks --family reach --family.max-steps 5
       nrm tasks --family mixture --symbols a,b,c,empty --count 200
     """
-
-    symbols: Names = None
-    """Comma-separated symbols of the sampled tasks, exactly one of which holds at each step: a to l and empty when
-    absent."""
-    propositions: Names = None
-    """Comma-separated propositions of the sampled tasks instead, any of which may hold at a step."""
-    json: bool = False
-    """Print JSON instead of tables."""
 
     def run(self) -> int:
         """Print the lists, or the tasks that were sampled."""
@@ -65,9 +57,9 @@ class Tasks(FamilyOptions):
         if self.json:
             print(json.dumps({"tasks": tasks, "patterns": patterns, "families": families}, indent=2))
             return 0
-        _print("The paper's tasks (--task N or NAME)", {"number": "N"}, tasks)
-        _print("Patterns (call them in any formula)", {"name": "", "example": "pattern"}, patterns)
-        _print("Families of tasks (sample some with --family NAME)", {}, families)
+        print_records("The paper's tasks (--task N or NAME)", {"number": "N"}, tasks)
+        print_records("Patterns (call them in any formula)", {"name": "", "example": "pattern"}, patterns)
+        print_records("Families of tasks (sample some with --family NAME)", {}, families)
         return 0
 
     def _sample(self, family: Sampler) -> int:
@@ -87,7 +79,7 @@ class Tasks(FamilyOptions):
             told = {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
             print(json.dumps({"family": self.family, "tasks": rows, **told}, indent=2))
             return 0
-        _print(f"Tasks of the family {self.family} (seed {self.seed})", {"steps": "steps at least"}, rows)
+        print_records(f"Tasks of the family {self.family} (seed {self.seed})", {"steps": "steps at least"}, rows)
         plain_console().print(_verdict(found))
         if note := alone_note(family, pool.alphabet):
             print(f"{note}. See what it means with --propositions a,b,c,d")
@@ -106,10 +98,3 @@ def _verdict(found: TaskSetShortcuts) -> str:
         return "Their rewards together can teach every symbol."
     sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
     return f"However long one trains, their rewards cannot tell apart: {sets}. Other tasks may."
-
-
-def _print(title: str, headings: dict[str, str], rows: Sequence[Mapping[str, object]]) -> None:
-    """A table with a column a key; `headings` renames some, or leaves them out."""
-    columns = {key: headings.get(key, key) for key in rows[0] if headings.get(key, key)}
-    texts = [[str(row[key]) for key in columns] for row in rows]
-    plain_console().print(table(list(columns.values()), texts, title=title))

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 if TYPE_CHECKING:
     from nrm.sweeps import Cell, Event
 
 
-def plain_console() -> Console:
-    """Standard output for text that is shown as it is."""
-    return Console(highlight=False, markup=False, emoji=False)
+def plain_console(width: int | None = None) -> Console:
+    """Standard output for text that is shown as it is. `width`: where it is no terminal."""
+    wide = None if sys.stdout.isatty() else width
+    return Console(highlight=False, markup=False, emoji=False, width=wide)
 
 
 def table(
@@ -33,6 +43,20 @@ def table(
     for row in rows:
         made.add_row(*row)
     return made
+
+
+def print_records(title: str, headings: Mapping[str, str], records: Sequence[Mapping[str, object]]) -> None:
+    """A table with a column a key; `headings` renames some, or leaves them out. Numbers are flush right."""
+    columns = {key: headings.get(key, key) for key in records[0] if headings.get(key, key)}
+    numbers = [columns[key] for key in columns if isinstance(records[0][key], int | float)]
+    rows = [[_cell(key, record[key]) for key in columns] for record in records]
+    plain_console().print(table(list(columns.values()), rows, numbers, title))
+
+
+def _cell(key: str, value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.1%}" if "success" in key or "worst" in key or "accuracy" in key else f"{value:g}"
+    return "-" if value is None else str(value)
 
 
 @contextmanager
@@ -54,7 +78,7 @@ def interrupt_flag() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def progress_bars(quiet: bool) -> Iterator[tuple[Progress, Console]]:
-    """Bars on standard error, each with a note; none where nobody looks at them."""
+    """Bars on standard error, each with a note and the time left; none where nobody looks at them."""
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -62,8 +86,11 @@ def progress_bars(quiet: bool) -> Iterator[tuple[Progress, Console]]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, refresh_per_second=4, disable=quiet or not console.is_terminal) as bars:
+    hidden = quiet or not console.is_terminal
+    # One part may take minutes, which must not be forgotten between two of them.
+    with Progress(*columns, console=console, refresh_per_second=4, disable=hidden, speed_estimate_period=1e6) as bars:
         yield bars, console
 
 
@@ -82,30 +109,27 @@ class _GridProgress:
 
     def __init__(self, bars: Progress, console: Console, cells: Sequence[Cell], done: int) -> None:
         self._bars, self._console = bars, console
-        self._all = bars.add_task("runs", total=done + len(cells), completed=done, note="")
+        self._total, self._ended = done + len(cells), done
+        self._all = bars.add_task("runs", total=self._total, completed=done, note="")
         self._running: dict[str, tuple[TaskID, float]] = {}
-        self._shares: dict[str, list[float]] = {cell.name: [0.0, 0.0] for cell in cells}
-        """Of each cell: how much of it was there when it was first heard of, and how much is there now."""
-        self._began = time.monotonic()
-        self._ended, self._total = done, done + len(cells)
+        self._shares: dict[str, float] = {}
+        """How much of each run under way is done."""
         if done:
             console.print(f"{done} of {self._total} runs are done already")
 
     def __call__(self, event: Event) -> None:
-        name, now = event.cell.name, time.monotonic()
+        name, amount = event.cell.name, event.cell.config.amount
         if event.kind == "begun":
-            bar = self._bars.add_task(f"  {name}", total=event.cell.config.amount, note="")
-            self._running[name] = bar, now
+            self._running[name] = self._bars.add_task(f"  {name}", total=amount, note=""), time.monotonic()
         elif event.kind == "progress":
-            bar, _ = self._running[name]
-            share = event.reached / event.cell.config.amount
-            self._shares[name] = [self._shares[name][0] or share, share]
-            self._bars.update(bar, completed=event.reached, note=f"return {event.mean:6.1f}")
+            self._shares[name] = event.reached / amount
+            self._bars.update(self._running[name][0], completed=event.reached, note=f"return {event.mean:6.1f}")
         else:
             bar, began = self._running.pop(name)
+            self._shares.pop(name, None)
             self._bars.remove_task(bar)
-            self._end(event, now - began)
-        self._bars.update(self._all, completed=self._ended, note=f"{self._left()} left")
+            self._end(event, time.monotonic() - began)
+        self._bars.update(self._all, completed=self._ended + sum(self._shares.values()))
 
     def _end(self, event: Event, seconds: float) -> None:
         name = event.cell.name
@@ -113,40 +137,19 @@ class _GridProgress:
             self._console.print(f"{name} is tried again: {event.message}", soft_wrap=True)
             return
         self._ended += 1
-        self._shares[name][1] = 1.0
-        why = f": {event.message}" if event.message else ""
-        what = f"{event.kind} after {duration(seconds)}{why}"
-        self._console.print(f"[{self._ended}/{self._total}] {name} {what}; {self._left()} left", soft_wrap=True)
-
-    def _left(self) -> str:
-        """How long the rest takes if it goes on as so far."""
-        gained = sum(now - first for first, now in self._shares.values())
-        rest = sum(1 - now for _, now in self._shares.values())
-        return duration((time.monotonic() - self._began) * rest / gained if gained else None)
-
-
-def duration(seconds: float | None) -> str:
-    """Seconds in words: 40 s, 12 min, 3.5 h."""
-    if seconds is None:
-        return "?"
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+        what = f"{event.kind} after {seconds:.0f} s{f': {event.message}' if event.message else ''}"
+        self._console.print(f"[{self._ended}/{self._total}] {name} {what}", soft_wrap=True)
 
 
 @contextmanager
 def stage_progress(quiet: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
-    """What is told the name of a stage, how much of it is done, and of how much; None where nobody looks at it."""
+    """What is given the name of a stage, how much of it is done, and of how much; None where nobody looks at it."""
     with progress_bars(quiet) as (bars, _):
-        stages: dict[str, tuple[TaskID, float]] = {}
+        stages: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int) -> None:
-            now = time.monotonic()
             if stage not in stages:
-                stages[stage] = bars.add_task(stage, total=total, note="? left"), now
-            bar, began = stages[stage]
-            # One part may take minutes, which rich would forget between two of them.
-            left = duration((now - began) * (total - done) / done if done else None)
-            bars.update(bar, completed=done, note=f"{left} left")
+                stages[stage] = bars.add_task(stage, total=total, note="")
+            bars.update(stages[stage], completed=done)
 
         yield None if bars.disable else show

@@ -2,124 +2,130 @@
 
 from __future__ import annotations
 
+import io
+import textwrap
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from rich.color import Color
 from rich.console import Console
+from rich.style import Style
+from rich.text import Text
 
-from nrm.cli.arguments import Folder, Mark, UsageError
-from nrm.cli.film import Wish, blocks, captioned, gif, shades, wish_line, wishes
+from nrm.cli.arguments import UsageError
 from nrm.cli.learned import LearnedSymbols, learned_lines
-from nrm.cli.options import Formula, Logic, formula_option
-from nrm.errors import listing
+from nrm.cli.options import AgentOptions, OutOption
+from nrm.errors import listing, require
 from nrm.files import write_bytes
-from nrm.logic import DEFAULT_LOGIC
 
 if TYPE_CHECKING:
     from nrm.agents import Played, Trainer
     from nrm.machines import MooreMachine
-
-BAR = 24
-"""Letters of a full bar."""
-MAX_STATES = 12
-"""States of a machine that are listed, the true one and the likeliest."""
+    from nrm.runs import RunConfig
 
 
-@dataclass(frozen=True)
-class Watch:
+@dataclass(frozen=True, kw_only=True)
+class Watch(AgentOptions, OutOption):
     """Show one episode: the environment, the belief over the machine's states, the predicted symbol and the true one.
 
     Of a run that learned its machine, the states are those of the learned one, each with its potential, and what is
-    read at each step is told with the symbol that was learned of it.
+    read at each step stands beside the symbol that was learned of it. With --out FILE.gif, a moving picture is written.
 
     For example:
       nrm watch runs/gem
-      nrm watch runs/gem --gif gem.gif
+      nrm watch runs/gem --out gem.gif
       nrm watch runs/letters --task "F(a & (!b U c)) & F d"
     """
-
-    run_folder: Folder
-    """The folder of the run."""
-    task: Formula = None
-    """Of an agent of many tasks: the formula to execute, also one that it has never seen."""
-    logic: Logic = DEFAULT_LOGIC
-    """The language of that formula: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name."""
-    seed: int = 12345
-    """Of the episode."""
-    greedy: bool = False
-    """Always take the best action instead of drawing from the policy."""
-    delay: float = 0.4
-    """Seconds between two steps in the terminal."""
-    gif: Annotated[Path | None, Mark("FILE.gif")] = None
-    """Write a moving picture here instead."""
 
     def run(self) -> int:
         """Play one episode."""
         import torch
 
-        from nrm.agents import action_names, check_new_tasks, film
-        from nrm.machines import TaskSet
+        from nrm.agents import action_names, film
         from nrm.runs import RunFolder
 
-        if self.gif is not None and self.gif.suffix.lower() != ".gif":
-            raise UsageError(f"--gif writes a .gif file, not '{self.gif}'")
+        if self.out is not None and self.out.suffix.lower() != ".gif":
+            raise UsageError(f"--out writes a .gif file, not '{self.out}'")
         torch.set_num_threads(1)
-        folder = RunFolder(self.run_folder)
+        folder = RunFolder(self.folder)
         trainer, config = folder.load_policy(), folder.config()
-        machine = trainer.env.machine
-        if trainer.tasks is not None:
-            if self.task is None:
-                raise UsageError(
-                    f"the agent executes many tasks; say which one, over {listing(machine.alphabet.symbols)}: --task "
-                    f"'F {machine.alphabet.symbols[0]}'"
-                )
-            machine = config.task_named(formula_option(self.task, self.logic) or self.task).machine()
-            check_new_tasks(trainer, TaskSet((machine,), (self.task,)))
-        elif self.task is not None:
-            raise UsageError(f"the agent in {self.run_folder} was trained on one task; drop --task")
-        mode = "ansi" if self.gif is None else "rgb_array"
+        machine = self._machine(trainer, config)
+        mode = "ansi" if self.out is None else "rgb_array"
         env = config.env_config.render(machine, mode, config.end)
-        if self.gif is not None and env.render_mode != mode:
+        if self.out is not None and env.render_mode != mode:
             raise UsageError(
                 f"{config.env} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
-                "nothing to film; let what makes it take render_mode, or drop --gif"
+                "nothing to film; let what makes it take render_mode, or drop --out"
             )
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
         console = Console(highlight=False)
         names = action_names(env)
-        inference = trainer.inference
-        levels = inference.state_levels if inference is not None and inference.versions else None
         frames: list[Any] = []
         shown = None
         if symbols is not None:
             console.print(f"{symbols.legend()}\n", markup=False)
         played = film(trainer, env, self.seed, self.greedy, name=config.env)
         for number, (pictures, shown) in enumerate(played, 1):
-            if self.gif is not None and not pictures:
-                raise UsageError(f"{config.env} draws nothing, so there is nothing to film; drop --gif")
-            picture = pictures[-1] if pictures else _observation(shown)
+            if self.out is not None and not pictures:
+                raise UsageError(f"{config.env} draws nothing, so there is nothing to film; drop --out")
             lines = _caption(machine, shown, number, names)
             if symbols is not None and shown.read is not None:
                 lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
-            lines += _learned_states(shown, levels)
+            lines += _learned_states(trainer, shown)
+            if trainer.tasks is not None and shown.belief is not None:
+                lines.append(f"  {wish_line(machine, shown.memory[0].tolist())}")
             lines = lines if self.task is None else [self.task, *lines]
-            sees = _sees(trainer, machine, shown)
-            if self.gif is None:
-                _show(console, picture, [*lines, *([f"  {wish_line(sees)}"] if sees else [])])
-                time.sleep(self.delay if console.is_terminal else 0.0)
+            if self.out is None:
+                _show(console, pictures[-1] if pictures else _observation(shown), lines)
             else:
-                frames.append(captioned(picture, lines, sees))
-        if self.gif is not None:
-            write_bytes(self.gif, gif(frames))
-            print(f"{len(frames)} steps, {_ending(machine, shown)}: wrote {self.gif}")
+                frames.append(_captioned(pictures[-1], lines))
+        if self.out is not None:
+            write_bytes(self.out, _gif(frames))
+            print(f"{len(frames)} steps, {_ending(machine, shown)}: wrote {self.out}")
         else:
             console.print(_ending(machine, shown), markup=False)
         if (learned := folder.machines()) is not None:
             console.print("\n".join(learned_lines(learned, len(trainer.history.returns))), markup=False)
         return 0
+
+    def _machine(self, trainer: Trainer, config: RunConfig) -> MooreMachine:
+        """That of the task to execute."""
+        from nrm.agents import check_new_tasks
+        from nrm.machines import TaskSet
+
+        machine = trainer.env.machine
+        if trainer.tasks is None:
+            if self.task is not None:
+                raise UsageError(f"the agent in {self.folder} was trained on one task; drop --task")
+            return machine
+        if self.task is None:
+            symbols = machine.alphabet.symbols
+            raise UsageError(
+                f"the agent executes many tasks; say which one, over {listing(symbols)}: --task 'F {symbols[0]}'"
+            )
+        machine = config.task_named(str(self.task_text)).machine()
+        check_new_tasks(trainer, TaskSet((machine,), (self.task,)))
+        return machine
+
+
+def wish_line(machine: MooreMachine, view: Sequence[float]) -> str:
+    """What each letter would do now, by the view (4 * letters + 1) of a task: `now gem helps; lava loses`."""
+    found: dict[str, list[str]] = {"helps": [], "sets back": [], "loses": []}
+    letters = machine.alphabet.size
+    for letter in range(letters):
+        gain, lost = view[letter], view[letters + letter]
+        # Under a belief these are expectations.
+        kind = "loses" if lost >= 0.5 else "helps" if gain >= 0.5 else "sets back" if gain <= -0.5 else ""
+        found.setdefault(kind, []).append(machine.alphabet.letter_name(letter))
+    several = {"helps": "help", "sets back": "set back", "loses": "lose"}
+    parts = [
+        f"{listing(found[kind])} {kind if len(found[kind]) == 1 else several[kind]}" for kind in several if found[kind]
+    ]
+    return f"now {'; '.join(parts)}" if parts else "now nothing changes anything"
 
 
 def _observation(shown: Played) -> str:
@@ -129,14 +135,53 @@ def _observation(shown: Played) -> str:
 
 
 def _show(console: Console, picture: Any, lines: list[str]) -> None:
-    """One step in the terminal: a text as it is, pixels as coloured blocks, or as shades where there are no colours."""
+    """One step in the terminal: a text as it is, pixels as coloured blocks where somebody looks at them."""
     if isinstance(picture, str):
         console.print(picture, markup=False)
     elif console.is_terminal:
-        console.print(blocks(np.asarray(picture)))
-    else:
-        console.print(shades(np.asarray(picture)), markup=False)
+        console.print(_blocks(np.asarray(picture)))
     console.print("\n".join(lines) + "\n", markup=False)
+    time.sleep(0.4 if console.is_terminal else 0.0)
+
+
+def _blocks(image: NDArray[np.uint8]) -> Text:
+    """A picture (height, width, 3) as text: each character is two pixels, one above the other."""
+    height, width, _ = image.shape
+    across = min(64, width)
+    down = 2 * max(1, round(height * across / width / 2))
+    small = image[np.arange(down) * height // down][:, np.arange(across) * width // across].tolist()
+    text = Text(no_wrap=True)
+    for upper, lower in zip(small[::2], small[1::2], strict=True):
+        for above, below in zip(upper, lower, strict=True):
+            text.append("▀", Style(color=Color.from_rgb(*above), bgcolor=Color.from_rgb(*below)))
+        text.append("\n")
+    return text
+
+
+def _captioned(image: Any, lines: Sequence[str]) -> Any:
+    """The environment, 320 pixels high, with its caption below."""
+    require("PIL", "moving pictures need pillow", "render")
+    from PIL import Image, ImageDraw, ImageFont, ImageOps
+
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
+    env = ImageOps.contain(Image.fromarray(np.asarray(image)), (320, 320), Image.Resampling.NEAREST)
+    canvas = Image.new("RGB", (460, 320 + 18 * len(wrapped) + 14), "white")
+    canvas.paste(env, ((460 - env.width) // 2, (320 - env.height) // 2))
+    text = "\n".join(wrapped).replace("█", "|")
+    ImageDraw.Draw(canvas).text((8, 326), text, fill="black", font=ImageFont.load_default(size=13))
+    return canvas
+
+
+def _gif(pictures: Sequence[Any]) -> bytes:
+    """Pictures one after the other, the last one longer; all as tall as the tallest."""
+    from PIL import ImageOps
+
+    height = max(picture.height for picture in pictures)
+    same = [ImageOps.pad(one, (one.width, height), color="white", centering=(0, 0)).quantize(96) for one in pictures]
+    buffer = io.BytesIO()
+    waits = [500] * (len(same) - 1) + [1800]
+    same[0].save(buffer, format="GIF", save_all=True, append_images=same[1:], duration=waits, loop=0)
+    return buffer.getvalue()
 
 
 def _caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
@@ -154,27 +199,22 @@ def _caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str
     return [*lines, *_bars(shown.belief[0].tolist(), {true: "<- true"}, true)]
 
 
-def _learned_states(shown: Played, levels: list[float] | None) -> list[str]:
+def _learned_states(trainer: Trainer, shown: Played) -> list[str]:
     """What the agent believes of the states of a machine that was learned, which are known by their potentials."""
-    if shown.learned is None or levels is None:
+    if shown.learned is None or trainer.inference is None or not trainer.inference.versions:
         return []
-    notes = {state: f"potential {level:g}" for state, level in enumerate(levels)}
+    notes = {state: f"potential {level:g}" for state, level in enumerate(trainer.inference.state_levels)}
     return _bars(shown.learned[0].tolist(), notes)
 
 
 def _bars(shares: list[float], notes: dict[int, str], first: int | None = None) -> list[str]:
     """A line for each state with its share, or for the likeliest and the `first`, where there are many."""
-    listed = list(range(len(shares)))
-    if len(shares) > MAX_STATES:
-        listed = sorted(sorted(listed, key=lambda state: (state != first, -shares[state]))[:MAX_STATES])
-    bars = (f"  state {state:<3} {'█' * round(shares[state] * BAR):<{BAR}} {shares[state]:4.0%}" for state in listed)
-    return [f"{bar} {notes.get(state, '')}".rstrip() for state, bar in zip(listed, bars, strict=True)]
-
-
-def _sees(trainer: Trainer, machine: MooreMachine, shown: Played) -> list[Wish]:
-    """What the policy of an agent of many tasks sees of its task; nothing where it follows no machine."""
-    many = trainer.tasks is not None and shown.belief is not None
-    return wishes(machine, shown.memory[0].tolist()) if many else []
+    likeliest = sorted(range(len(shares)), key=lambda state: (state != first, -shares[state]))
+    lines = []
+    for state in sorted(likeliest[:12]):
+        bar = "█" * round(shares[state] * 24)
+        lines.append(f"  state {state:<3} {bar:<24} {shares[state]:4.0%} {notes.get(state, '')}".rstrip())
+    return lines
 
 
 def _ending(machine: MooreMachine, shown: Played | None) -> str:

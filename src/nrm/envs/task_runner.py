@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import BoolArray
+from nrm.aliases import End as End
 from nrm.envs.base import task_digest
 from nrm.envs.counter_rng import Words, draws
 from nrm.errors import EnvError, LimitError, unknown
 from nrm.machines import MooreMachine, TaskSet, unsatisfiable
-
-End = Literal["outcome", "absorbing", "limit"]
-"""`outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state that no letter leaves. `limit`:
-only when the environment itself ends, for tasks that can be lost again or hold from the start, as `G(a -> F b)`."""
 
 
 def ending_states(tasks: MooreMachine | TaskSet, end: End) -> BoolArray:

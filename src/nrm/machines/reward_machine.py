@@ -232,7 +232,7 @@ class RewardMachine:
                 raise MachineError(
                     f"the loop {steps}{self.states[node[0]]}{where} pays {gain:g} each time round, "
                     "so the sum of rewards grows and cannot be the potential of a state. Read the file with "
-                    "outputs='rewards' (--outputs rewards): each state then outputs what was just paid, and "
+                    "outputs='rewards' (--txt rewards): each state then outputs what was just paid, and "
                     "TaskEnv(…, pay='outputs') pays it"
                 )
             link = parents[before]
@@ -273,7 +273,7 @@ class RewardMachine:
                 f"state {edge.source} is not deterministic: the {other} and the {edge} both fire on "
                 f"'{self.alphabet.letter_name(letter)}'. Make the guards exclude each other; or, if exactly one symbol "
                 "holds at each step, list them all (symbols=…, --symbols); or take the first edge in the file, as the "
-                "original code does (overlap='first', --overlap first)"
+                "original code does (overlap='first', --txt first)"
             )
 
     def _missing(self, name: StateName, row: IntArray, leaves: bool) -> str:
@@ -283,7 +283,7 @@ class RewardMachine:
         letters = [f"'{self.alphabet.letter_name(examples[place])}'" for place in np.flatnonzero(row < 0).tolist()]
         return (
             f"state {name} has no edge for {listing(letters, 4)}; add one, or end the episode there: with reward 0 "
-            "(fall_off='terminal', --fall-off terminal), or with that of the state's last edge to a terminal state, as "
+            "(fall_off='terminal', --txt terminal), or with that of the state's last edge to a terminal state, as "
             "some versions of the original code do (terminal_edge)"
         )
 

@@ -1,11 +1,11 @@
 from .checkpoint import Column as Column
 from .choosing import (
     Choice as Choice,
-    EPISODES as EPISODES,
     choose_algorithm as choose_algorithm,
     choose_run as choose_run,
     default_sections as default_sections,
     env_as_set as env_as_set,
+    read_recipe as read_recipe,
 )
 from .config import RunConfig as RunConfig, check_teaching as check_teaching, with_new_keys as with_new_keys
 from .folder import (
@@ -18,12 +18,22 @@ from .folder import (
 from .learned_machines import LearnedMachines as LearnedMachines
 from .loaded import LoadedRun as LoadedRun, evaluate as evaluate, load_run as load_run
 from .lock import locked as locked
-from .recipes import AUTO as AUTO, read_recipe as read_recipe
-from .renamed import RENAMED as RENAMED, RENAMED_VALUES as RENAMED_VALUES, Renaming as Renaming
+from .renamed import (
+    RENAMED as RENAMED,
+    RENAMED_VALUES as RENAMED_VALUES,
+    Renaming as Renaming,
+    warn_renamed as warn_renamed,
+)
 from .sections import (
     MANY_SECTIONS as MANY_SECTIONS,
     changed as changed,
     converted as converted,
     read_section as read_section,
 )
-from .words import Words as Words, literal as literal
+from .words import (
+    AUTO as AUTO,
+    LogicOption as LogicOption,
+    RunOptions as RunOptions,
+    Words as Words,
+    literal as literal,
+)

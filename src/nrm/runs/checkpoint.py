@@ -40,10 +40,31 @@ class Table(NamedTuple):
     headings: Sequence[str]
     counted: str
     """The list of a history that has an entry for each row."""
-    rows: Callable[[History, int], list[Any]]
-    """The rows of a history, without so many at the beginning."""
-    take: Callable[[History, str, str], None]
-    """Read what `rows` gave into a history, from a text; the last argument is the place that errors name."""
+    row: Callable[[list[str]], Any] | None = None
+    """An entry from the texts of a row; None for metrics, whose columns are lists of their own."""
+
+    def rows(self, history: History, first: int) -> list[Any]:
+        """The rows of a history, without so many at the beginning."""
+        if self.row is not None:
+            found: list[Any] = getattr(history, self.counted)[first:]
+            return found
+        columns = (history.steps, history.returns, history.lengths)
+        numbers, successes = range(first + 1, len(history.returns) + 1), map(int, history.successes[first:])
+        return list(zip(numbers, *(column[first:] for column in columns), successes, strict=True))
+
+    def take(self, history: History, text: str, place: str) -> None:
+        """Read what `rows` gave into a history, from a text; `place`: what errors name."""
+        if self.row is None:
+            columns = _columns(text, self.headings, place)
+            history.steps, history.lengths = (columns[name].astype(np.int64).tolist() for name in ("steps", "length"))
+            history.returns, history.successes = columns["return"].tolist(), columns["success"].astype(bool).tolist()
+            return
+        first, *rows = csv.reader(io.StringIO(text))
+        _check_headings(first, self.headings, place)
+        try:
+            setattr(history, self.counted, [self.row(row) for row in rows])
+        except (ValueError, TypeError, IndexError) as error:
+            raise FileError(f"{place} is damaged: {error}") from None
 
 
 class Tables:
@@ -105,39 +126,6 @@ def _columns(text: str, headings: Sequence[str], place: str) -> dict[str, Column
         raise FileError(f"{place} is damaged: {error}") from None
 
 
-def _metrics(history: History, first: int) -> list[Any]:
-    columns = (history.steps, history.returns, history.lengths)
-    numbers = range(first + 1, len(history.returns) + 1)
-    return list(zip(numbers, *(column[first:] for column in columns), map(int, history.successes[first:]), strict=True))
-
-
-def _take_metrics(history: History, text: str, place: str) -> None:
-    columns = _columns(text, METRICS, place)
-    history.steps, history.lengths = (columns[name].astype(np.int64).tolist() for name in ("steps", "length"))
-    history.returns, history.successes = columns["return"].tolist(), columns["success"].astype(np.bool_).tolist()
-
-
-def _take_accuracy(history: History, text: str, place: str) -> None:
-    episodes, *accuracies = _columns(text, GROUNDING, place).values()
-    history.accuracy = list(zip(map(int, episodes), *(column.tolist() for column in accuracies), strict=True))
-
-
-def _take_choices(history: History, text: str, place: str) -> None:
-    rows = zip(*(column.tolist() for column in _columns(text, Choice._fields, place).values()), strict=True)
-    history.choices = [Choice(int(row[0]), int(row[1]), int(row[2]), row[3]) for row in rows]
-
-
-def _take_decisions(history: History, text: str, place: str) -> None:
-    first, *rows = csv.reader(io.StringIO(text))
-    _check_headings(first, Decided._fields, place)
-    try:
-        for episode, loss, explained, reached, *why in rows:
-            after = float(reached) if reached else None
-            history.decisions.append(Decided(int(episode), float(loss), float(explained), after, *why))
-    except (ValueError, TypeError) as error:
-        raise FileError(f"{place} is damaged: {error}") from None
-
-
 def _check_headings(found: Sequence[str], headings: Sequence[str], place: str) -> None:
     if list(found) != list(headings):
         raise FileError(f"{place} has the columns {','.join(found) or 'nothing'}, not {','.join(headings)}")
@@ -147,20 +135,24 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+def _chosen(row: list[str]) -> Choice:
+    return Choice(int(row[0]), int(row[1]), int(row[2]), float(row[3]))
+
+
+def _decided(row: list[str]) -> Decided:
+    return Decided(int(row[0]), float(row[1]), float(row[2]), float(row[3]) if row[3] else None, *row[4:])
+
+
 TABLES: Mapping[str, Table] = {
-    METRICS_FILE: Table(METRICS, "returns", _metrics, _take_metrics),
-    "grounding.csv": Table(GROUNDING, "accuracy", lambda history, first: history.accuracy[first:], _take_accuracy),
-    "decisions.csv": Table(
-        Decided._fields, "decisions", lambda history, first: history.decisions[first:], _take_decisions
-    ),
-    "curriculum.csv": Table(Choice._fields, "choices", lambda history, first: history.choices[first:], _take_choices),
+    METRICS_FILE: Table(METRICS, "returns"),
+    "grounding.csv": Table(GROUNDING, "accuracy", lambda row: (int(row[0]), *map(float, row[1:]))),
+    "decisions.csv": Table(Decided._fields, "decisions", _decided),
+    "curriculum.csv": Table(Choice._fields, "choices", _chosen),
 }
 
 
 CHECKPOINT_FORMAT = "nrm-checkpoint"
 CHECKPOINT_VERSION = 4
-WITH_HISTORY = 3
-"""The version that held the history too."""
 
 
 def save_checkpoint(path: Path, trainer: Trainer, tables: Tables) -> None:
@@ -175,14 +167,13 @@ def save_checkpoint(path: Path, trainer: Trainer, tables: Tables) -> None:
 def load_checkpoint(path: Path, trainer: Trainer) -> Tables:
     """Bring a trainer that is at its beginning to a saved state; the tables that hold its history."""
     data = _read(path)
-    state, written = data["trainer"], data.get("tables")
     try:
-        history = _old_history(state) if written is None else vars(read_history(path.parent, written))
+        history = read_history(path.parent, data["tables"])
         fresh = _without_history(trainer)
-        state = _with_new_names(fresh, state)
+        state = _with_new_names(fresh, data["trainer"])
         check_like(fresh, state)
-        trainer.load_state_dict({**state, "history": history})
-        return Tables(path.parent, trainer.history, written)
+        trainer.load_state_dict({**state, "history": vars(history)})
+        return Tables(path.parent, trainer.history, data["tables"])
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise FileError(f"{path} does not fit this run, or is of another release ({reason})") from None
@@ -229,21 +220,6 @@ def _without_history(trainer: Trainer) -> dict[str, Any]:
     return {name: value for name, value in trainer.state_dict().items() if name != "history"}
 
 
-def _old_history(state: dict[str, Any]) -> dict[str, list[Any]]:
-    """Take the history out of a state of the version that held it."""
-    saved = state.pop("history")
-    chooser = state.pop("chooser", {})
-    choices = chooser["choices"].tolist() if chooser else []
-    if chooser.get("curriculum"):
-        state["curriculum"] = chooser["curriculum"]
-    return {
-        **{name: saved[name].tolist() for name in ("returns", "lengths", "successes", "steps")},
-        "accuracy": [(int(row[0]), *row[1:]) for row in saved["accuracy"].tolist()],
-        "decisions": [Decided(*row) for row in saved["decisions"]],
-        "choices": [Choice(int(row[0]), int(row[1]), int(row[2]), row[3]) for row in choices],
-    }
-
-
 def _read(path: Path) -> dict[str, Any]:
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)
@@ -251,10 +227,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} is not a checkpoint, or it is damaged ({type(error).__name__})") from None
     if not isinstance(data, dict) or data.get("format") != CHECKPOINT_FORMAT:
         raise FileError(f"{path} is no checkpoint of this program")
-    version = data.get("version")
-    if version not in (WITH_HISTORY, CHECKPOINT_VERSION):
-        raise FileError(f"{path} is of version {version!r}; this release reads {WITH_HISTORY} and {CHECKPOINT_VERSION}")
-    if not isinstance(data.get("trainer"), dict) or isinstance(data.get("tables"), dict) == (version == WITH_HISTORY):
+    if (version := data.get("version")) != CHECKPOINT_VERSION:
+        raise FileError(f"{path} is of version {version!r}; this release reads version {CHECKPOINT_VERSION}")
+    if not isinstance(data.get("trainer"), dict) or not isinstance(data.get("tables"), dict):
         raise FileError(f"{path} is malformed: it holds no trainer, or no tables")
     return data
 

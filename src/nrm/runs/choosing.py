@@ -1,27 +1,93 @@
-"""From words to a run: which environment, algorithm and settings they mean."""
+"""From words to a run: which environment, algorithm, recipe and settings they mean.
+
+Recipes are settings that belong together, as small TOML files; ours are in the folder `nrm/recipes`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
-from nrm.agents import ALGORITHMS, find_device
+from nrm.agents import ALGORITHMS, METHODS, NetworkConfig, find_device
 from nrm.envs import End, EnvConfig, Spaces, find_env
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, unknown
+from nrm.files import parse_toml, read_text
 from nrm.machines import Task, alphabet_of, is_machine_file, task_of_machine_file, task_toml
 from nrm.runs.config import RunConfig
-from nrm.runs.recipes import AUTO, NO_RECIPE, Recipe, read_recipe
-from nrm.runs.sections import Changes, base_sections, changed
+from nrm.runs.sections import Changes, Sections, base_sections, changed
+from nrm.runs.words import AUTO
+from nrm.samplers import TaskSetConfig
 
-EPISODES = 10_000
-"""How long training takes where nobody says."""
 CONTINUOUS: Mapping[str, Any] = {"norm_adv": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
 """Settings of PPO for continuous actions. Where nothing is paid yet, advantages that are scaled up are noise, and drown
 the entropy that would lead an agent on to what the task asks for next; see `docs/how-to/observation-spaces.md`."""
+
+
+NO_RECIPE = "none"
+
+
+class Recipe(NamedTuple):
+    """Settings as changes of the defaults; those that a run has no use for are left aside."""
+
+    text: str
+    """The file."""
+    num_envs: int | None
+    """Environments that step side by side; as many as suit the algorithm when absent."""
+    sections: Changes
+
+    def applied(self, sections: Sections) -> dict[str, Any]:
+        """The sections of a run with the settings of the recipe that they have fields for."""
+        changes = {
+            name: {key: value for key, value in values.items() if name in sections and hasattr(sections[name], key)}
+            for name, values in self.sections.items()
+        }
+        return changed(sections, changes, changes)
+
+
+def recipe_names() -> list[str]:
+    """The names of our own recipes."""
+    found = (Path(one.name) for one in files("nrm").joinpath("recipes").iterdir())
+    return sorted(path.stem for path in found if path.suffix == ".toml")
+
+
+def read_recipe(name: str) -> Recipe:
+    """The recipe of that name, or in that file."""
+    if name == NO_RECIPE:
+        return Recipe("", None, {})
+    if not name.endswith(".toml") and name not in recipe_names():
+        raise ConfigError(unknown("recipe", name, (AUTO, NO_RECIPE, *recipe_names())))
+    own = not name.endswith(".toml")
+    text = files("nrm").joinpath("recipes", f"{name}.toml").read_text("utf-8") if own else read_text(name)
+    data = parse_toml(text, name, ConfigError)
+    count = data.pop("num_envs", None)
+    if count is not None and (type(count) is not int or count < 1):
+        raise ConfigError(f"{name}: num_envs must be at least 1, not {count!r}")
+    _check(name, data)
+    return Recipe(text, count, data)
+
+
+def _check(name: str, data: Mapping[str, Any]) -> None:
+    """Every setting must be one of some algorithm or method. Those of a family are checked where it is known."""
+    known: dict[str, set[str]] = {}
+    kinds = [("algorithm", ALGORITHMS[one].config) for one in ALGORITHMS.own]
+    kinds += [(method.section, method.config) for method in METHODS.values() if method.config is not None]
+    for section, kind in (*kinds, ("network", NetworkConfig), ("tasks", TaskSetConfig)):
+        known.setdefault(section, set()).update(item.name for item in fields(kind))
+    for section, values in data.items():
+        if section not in (*known, "family"):
+            raise ConfigError(f"{name}: {unknown('section', section, (*known, 'family'))}")
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"{name}: '{section}' is a section of settings, not {values!r}")
+        for key in values:
+            if section in known and key not in known[section]:
+                raise ConfigError(f"{name}: {unknown('setting', f'{section}.{key}', known[section])}")
 
 
 class Choice(NamedTuple):
@@ -100,7 +166,7 @@ def choose_run(
     *,
     algorithm: str | Choice = AUTO,
     recipe: str = AUTO,
-    total_episodes: int = EPISODES,
+    total_episodes: int | None = None,
     num_envs: int | None = None,
     end: End = "outcome",
     settings: Changes | None = None,
@@ -134,7 +200,7 @@ def choose_run(
         env=env,
         method=method,
         algorithm=chosen.name,
-        total_episodes=total_episodes,
+        total_episodes=10_000 if total_episodes is None else total_episodes,
         num_envs=next(count for count in counts if count is not None),
         seed=seed,
         end=end,

@@ -37,10 +37,7 @@ from nrm.runs.checkpoint import (
 from nrm.runs.config import TASKS_FILE, RunConfig, check_teaching, extended, keep_tasks, kept_tasks
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.lock import LOCK_FILE
-from nrm.runs.tensorboard import EVENTS, EventLog
-
-DEPTH = 2
-"""Folders down to a run: a grid keeps its runs in `runs`."""
+from nrm.runs.tensorboard import EventLog
 
 
 def no_run(path: Path) -> str:
@@ -61,8 +58,8 @@ def no_run(path: Path) -> str:
 
 
 def runs_below(folder: Path) -> list[Path]:
-    """The runs in a folder and in its folders, in the order of their names."""
-    found = (path.parent for depth in range(1, DEPTH + 1) for path in folder.glob("*/" * depth + "config.json"))
+    """The runs in a folder and in its folders (a grid keeps its runs in `runs`), in the order of their names."""
+    found = (path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/config.json"))
     return sorted(filter(_is_run, found))
 
 
@@ -97,11 +94,6 @@ class RunFolder:
         """Whether a run has been begun here."""
         return (self.path / "config.json").exists()
 
-    @property
-    def has_progress(self) -> bool:
-        """Whether anything is written here that training gave: a checkpoint, metrics, or events."""
-        return any((self.path / name).exists() for name in ("checkpoint.pt", "metrics.csv", EVENTS))
-
     @contextmanager
     def undone_on_failure(self, new: bool, files: Iterable[str] = ()) -> Iterator[None]:
         """Remove the folder where a run that is `new` fails before training gave anything: it stands in the way.
@@ -122,11 +114,8 @@ class RunFolder:
         """
         if self.exists:
             what = "this very run" if self.config() == config else "another run"
-            unused = f"; nothing is saved in it yet: if nobody is training there, remove {self.path} to begin anew"
-            raise FileError(
-                f"{self.path} holds {what} already; go on with 'nrm train --resume {self.path}', or choose "
-                f"another --out{'' if self.has_progress else unused}"
-            )
+            go_on = f"go on with 'nrm train --resume {self.path}', or choose another --out"
+            raise FileError(f"{self.path} holds {what} already; {go_on}")
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
         check_teaching(config)
@@ -198,9 +187,8 @@ class RunFolder:
 
     def steps(self) -> int | None:
         """Steps of all environments so far, the last episodes' that have not ended included; None where unknown."""
-        path = self.path / "cost.json"
         try:
-            return int(read_json(path)["steps"])
+            return int(read_json(self.path / "cost.json")["steps"])
         except (FileError, ValueError, KeyError, TypeError):
             return None
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nrm.errors import FileError, LockedError
 from nrm.files import make_folder
 
 LOCK_FILE = ".lock"
-PATIENCE = 60.0
-"""Seconds to wait for the workers of a process that has died: they notice, save and leave."""
 
 
 @contextmanager
@@ -32,47 +29,35 @@ def locked(folder: Path) -> Iterator[int]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise FileError(f"cannot write in {folder}: {error.strerror}") from None
+    patience = time.monotonic() + 60.0  # for workers of a process that has died: they notice, save and leave
     try:
-        waited = 0.0
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                owner = _owner(path)
-                if not _has_died(owner) or waited >= PATIENCE:
-                    who = f"process {owner['pid']} on {owner['host']}" if owner else "another process"
+                host, _, process = path.read_text(errors="replace").partition(" ")
+                if not _has_died(host, process) or time.monotonic() > patience:
+                    who = f"process {process} on {host}" if process else "another process"
                     raise LockedError(
                         f"{folder} is in use by {who}; wait until it ends, or choose another --out"
                     ) from None
                 time.sleep(0.1)
-                waited += 0.1
             except OSError as error:
                 raise FileError(f"cannot lock {path}: {error.strerror}") from None
         os.truncate(handle, 0)
-        os.pwrite(handle, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode(), 0)
+        os.pwrite(handle, f"{platform.node()} {os.getpid()}".encode(), 0)
         yield handle
     finally:
         os.close(handle)
 
 
-def _owner(path: Path) -> dict[str, object]:
-    try:
-        owner = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return owner if isinstance(owner, dict) and {"pid", "host"} <= set(owner) else {}
-
-
-def _has_died(owner: dict[str, object]) -> bool:
+def _has_died(host: str, process: str) -> bool:
     """Whether the process that took the lock is known to be gone."""
-    pid = owner.get("pid")
-    if not isinstance(pid, int) or owner.get("host") != platform.node():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+    if host == platform.node() and process.isdigit():
+        with suppress(PermissionError):
+            try:
+                os.kill(int(process), 0)
+            except ProcessLookupError:
+                return True
     return False

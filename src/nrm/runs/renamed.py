@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -18,8 +18,6 @@ RENAMED = {
     "episodes": "total_episodes",
     "steps": "total_timesteps",
     "preset": "recipe",
-    "crisp": "argmax",
-    "calm": "no_stuck_noise",
     "flips": "reward_noise",
     "misread": "label_noise",
     # Settings: "section.setting", and the new name in the same section.
@@ -51,7 +49,7 @@ RENAMED = {
     "family.avoided": "max_avoided",
 }
 """New names by old ones. An entry does nothing as long as the old name is one."""
-_METHODS = {"machine": "automata-learning", "both": "pure-learning", "none": "memoryless"}
+_METHODS = {"grounding": "nrm", "machine": "automata-learning", "both": "pure-learning", "none": "memoryless"}
 RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
     "method": _METHODS,
     "methods": _METHODS,
@@ -96,18 +94,18 @@ class Renaming:
 
     def keys(self, values: Mapping[str, Any], known: Collection[str], section: str = "") -> dict[str, Any]:
         """The values of a section, or of a file as a whole, by their new names."""
-        return {self._free(key, values, known, section): self.value(section, key, values[key]) for key in values}
+        found: dict[str, Any] = {}
+        for key, value in values.items():
+            new = self.name(key, known, section)
+            if new != key and new in values:
+                raise ConfigError(f"'{key}' is called '{new}' now, and both are given; drop '{key}'")
+            found[new] = self.value(section, key, value)
+        return found
 
     def section(self, name: str, values: Any, there: Any) -> Any:
         """The values of a section by their new names. `there`: the section itself, whose fields are the known ones."""
         known = [item.name for item in fields(there)]
         return self.keys(values, known, name) if isinstance(values, Mapping) else values
-
-    def _free(self, key: str, values: Mapping[str, Any], known: Collection[str], section: str) -> str:
-        new = self.name(key, known, section)
-        if new != key and new in values:
-            raise ConfigError(f"'{key}' is called '{new}' now, and both are given; drop '{key}'")
-        return new
 
     def value(self, section: str, key: str, value: Any) -> Any:
         """The new value of a key or setting, or of each in a list; the old one where there is none."""
@@ -120,17 +118,17 @@ class Renaming:
         self._seen[f"{path} = {value}"] = f"{path} = {new}"
         return new
 
-    def warn(self, form: Callable[[str], str] = str) -> None:
-        """Say what has new names, if anything. `form`: how a name is written."""
-        if self._seen:
-            told = ", ".join(f"{form(old)} is {form(new)} now" for old, new in self._seen.items())
-            warnings.warn(f"{told}; the next release reads the new names only", NrmWarning, stacklevel=3)
-            self._seen.clear()
+    def warn(self) -> None:
+        """Say what has new names, if anything."""
+        warn_renamed(self._seen)
+        self._seen.clear()
 
 
-def option_name(name: str) -> str:
-    """A name as an option, and its value behind it: method = none is --method none."""
-    return f"--{name.partition(' = ')[0].replace('_', '-')}{' '.join(['', *name.split(' = ')[1:]])}"
+def warn_renamed(names: Mapping[str, str]) -> None:
+    """Say which names, if any, are others now: new ones by old ones."""
+    if names:
+        said = ", ".join(f"{old} is {new} now" for old, new in names.items())
+        warnings.warn(f"{said}; the next release reads the new names only", NrmWarning, stacklevel=4)
 
 
 def without_retired(name: str, values: Any) -> Any:

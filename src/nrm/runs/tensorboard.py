@@ -11,9 +11,6 @@ import numpy as np
 
 from nrm.agents import Trainer
 
-EVENTS = "events"
-"""The folder of the entries, in that of the run."""
-
 
 class EventLog:
     """Writes what changed since the last call. Without the extra `[tensorboard]` it writes nothing."""
@@ -31,7 +28,7 @@ class EventLog:
         except ImportError:
             return
         # Made with the first entry: a folder of events that is there tells of episodes.
-        self._open = partial(SummaryWriter, str(folder / EVENTS), purge_step=self._episodes)
+        self._open = partial(SummaryWriter, str(folder / "events"), purge_step=self._episodes)
 
     def update(self, trainer: Trainer) -> None:
         """Add entries when enough episodes are new."""

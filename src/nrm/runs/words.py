@@ -1,11 +1,49 @@
-"""Values of settings as they are typed on the command line."""
+"""A run in words: what commands and grid files say of it, and values of settings as they are typed."""
 
 from __future__ import annotations
 
 import ast
-from typing import Any, get_args, get_origin
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
+
+from nrm.aliases import End
+from nrm.logic import DEFAULT_LOGIC
+
+AUTO = "auto"
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogicOption:
+    """Where formulas are written."""
+
+    logic: str = DEFAULT_LOGIC
+    """The language of formulas: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name. A formula may
+    also name its own in front: "re: (!lava)*; gem"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(LogicOption):
+    """What may be said of a run besides its task, environment, method and seed."""
+
+    algorithm: str = AUTO
+    """a2c, ppo, module:name, or auto, which goes by the environment."""
+    recipe: str = AUTO
+    """Settings to start from: paper, another recipe, a TOML file, none, or auto (the environment's own)."""
+    total_episodes: _Count | None = None
+    """Episodes to train for; 10,000 when absent."""
+    total_timesteps: _Count | None = None
+    """Steps of all environments to train for, instead of episodes."""
+    num_envs: _Count | None = None
+    """Environments that step side by side; the recipe or the algorithm says."""
+    end: End = "outcome"
+    """When the task ends an episode: when it is done or lost, when no symbol matters any more, or at the step limit."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Changes of the recipe, by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of a method
+    (grounding, recurrent) is for runs of that method alone."""
 
 
 class Words(tuple[str, ...]):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from nrm.agents import Trainer
 from nrm.errors import FileError, GridError, NrmError, listing
 from nrm.files import remove_leftovers, write_text
 from nrm.runs import RunConfig, RunFolder, locked, train
-from nrm.sweeps.grid import Cell
+from nrm.sweeps.expansion import Cell
 
 RUNS = "runs"
 CELL_FILE = "cell.json"
@@ -80,14 +80,7 @@ def _is_done(folder: RunFolder, config: RunConfig) -> bool:
 
 
 def _differences(there: RunConfig, here: RunConfig) -> str:
-    old, new = dict(_flat(there.to_json())), dict(_flat(here.to_json()))
+    old, new = there.to_json(), here.to_json()
+    old, new = ({**one, **one.pop("settings")} for one in (old, new))
     changed = [name for name in new if old.get(name) != new[name]]
     return listing([f"{name} is {old.get(name)!r} there and {new[name]!r} here" for name in changed], 3)
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in data.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value

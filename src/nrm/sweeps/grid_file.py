@@ -10,50 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from nrm.errors import ConfigError, GridError, NrmError
-from nrm.files import line_of, parse_toml, read_text
+from nrm.files import parse_toml, read_text
 from nrm.machines import is_machine_file
 from nrm.runs import Renaming, read_section
 from nrm.samplers import FILE_PREFIX, sampler_of
-from nrm.sweeps.grid import WHOLE_RUN, Grid
-
-_FIELDS = {
-    "task": "tasks",
-    "machine": "tasks",
-    "tasks": "families",
-    "method": "methods",
-    "end": "end",
-    "logic": "logic",
-    "grounder": "settings.grounding.initial",
-}
-"""Fields by option; settings that stand in a section are found by its name."""
-_LISTS = ("tasks", "families", "methods", "settings.env.wrappers")
-_WORDS = "auto|paper|state|task|mixture|outcome|absorbing|limit|rm|nrm|automata-learning|ltlf|ldlf|ppltl|re"
-_VALUE = rf"'[^']*'|[\w.]+:[\w.]+|[\d.]*\d\b|(?:{_WORDS})\b"
-"""What is a value behind an option, and not how the sentence goes on."""
-_OPTION = re.compile(rf"(?:nrm train )?--(?P<option>[a-z]+(?:[.-][a-z]+)*)(?: (?P<value>{_VALUE}))?")
-_SENTENCES = (
-    (r"no task is given, and (\S+) has none of its own", r"tasks lists 'own', and \1 has no task of its own"),
-    (r"no task is given", r"tasks lists 'own', and the environment has no task of its own"),
-    (r"drop --task and --machine", 'write tasks = ["own"]'),
-)
+from nrm.sweeps.expansion import WHOLE_RUN
+from nrm.sweeps.grid import Grid
 
 
 def grid_words(message: str) -> str:
-    """The message with fields in place of options. Those that are no fields, such as --out, stay."""
-    for option, field in _SENTENCES:
-        message = re.sub(option, field, message)
-    return _OPTION.sub(_field, message)
-
-
-def _field(found: re.Match[str]) -> str:
-    option, value = found["option"], found["value"]
-    field = _FIELDS.get(option, f"settings.{option.replace('-', '_')}" if "." in option else "")
-    if not field:
-        return found[0]
-    if value is None:
-        return field
-    said = value if value.replace(".", "").isdigit() and field not in _LISTS else f'"{value.strip(chr(39))}"'
-    return f"{field} = [{said}]" if field in _LISTS else f"{field} = {said}"
+    """The message with fields in place of options of sections; --out and others stay."""
+    option = re.compile(r"--([a-z]+\.[a-z]+(?:[.-][a-z]+)*)")
+    return option.sub(lambda found: f"settings.{found[1].replace('-', '_')}", message)
 
 
 def load_grid(path: Path | str) -> Grid:
@@ -87,16 +55,16 @@ def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = N
 def _with_new_names(data: dict[str, Any], source: str) -> dict[str, Any]:
     """The keys, and the sections of settings and variants, by their new names."""
     renaming = Renaming()
+
+    def renamed(changes: Any) -> Any:
+        return renaming.keys(changes, (*WHOLE_RUN, "env")) if isinstance(changes, Mapping) else changes
+
     try:
         data = renaming.keys(data, [item.name for item in fields(Grid)])
-        sections = (*WHOLE_RUN, "env")
-        if isinstance(data.get("settings"), Mapping):
-            data["settings"] = renaming.keys(data["settings"], sections)
+        if "settings" in data:
+            data["settings"] = renamed(data["settings"])
         if isinstance(data.get("variants"), Mapping):
-            data["variants"] = {
-                name: renaming.keys(changes, sections) if isinstance(changes, Mapping) else changes
-                for name, changes in data["variants"].items()
-            }
+            data["variants"] = {name: renamed(changes) for name, changes in data["variants"].items()}
     except ConfigError as error:
         raise GridError(f"{source}: {error}") from None
     renaming.warn()
@@ -105,20 +73,12 @@ def _with_new_names(data: dict[str, Any], source: str) -> dict[str, Any]:
 
 def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
     """The line of what an error is about: the value or name it quotes, the setting or key that it names, or nothing."""
-    lines = [line.split("#")[0] for line in text.splitlines()]
-    quoted, named = (
-        re.findall(r"'([^']+)'", message)[:1],
-        re.findall(r"\b(?:settings\.)?[a-z_]+\.([a-z_]+)\b", message)[:1],
-    )
-    patterns = [rf"(?<![\w-]){re.escape(value.split('.')[-1])}(?![\w-])" for value in quoted]
-    patterns += [rf"(?<![\w-]){setting}\s*=" for setting in named]
-    for pattern in patterns:
-        for number, line in enumerate(lines, 1):
-            if re.search(pattern, line):
+    quoted = [value.rpartition(".")[2] for value in re.findall(r"'([^']+)'", message)[:1]]
+    named = re.findall(r"\b[a-z_]+\.([a-z_]+)\b", message)[:1]
+    for word in (*quoted, *named, *(word for word in re.findall(r"\w+", message) if word in data)):
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line.split("#")[0]):
                 return f", line {number}"
-    for word in re.findall(r"\w+", message):
-        if word in data and (line := line_of(text, word)):
-            return line
     return ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from nrm.errors import FileError
@@ -11,9 +11,8 @@ from nrm.files import write_json
 from nrm.runs import clear_beginnings, locked
 from nrm.sweeps.cells import RUNS, cell_state
 from nrm.sweeps.engines.events import Engine, Event
-from nrm.sweeps.grid import Cell, Grid, Grids
-
-GRID_FILE = "grid.json"
+from nrm.sweeps.expansion import Cell, refuse_conflicts
+from nrm.sweeps.grid import Grid
 
 
 @dataclass
@@ -41,7 +40,7 @@ Watch = Callable[[Event], None]
 
 
 def run_grid(
-    grid: Grid | Grids,
+    grids: Grid | Sequence[Grid],
     store: Path,
     engine: Engine,
     plan: Callable[[Sequence[Cell], int], Watch] = lambda *_: lambda _: None,
@@ -52,26 +51,23 @@ def run_grid(
     `plan` is told the cells to train and how many are done already, and gives what to call with every event. The grid
     may have grown since the last time; it may not contradict the runs that are there.
     """
-    cells = grid.cells
+    several = (grids,) if isinstance(grids, Grid) else tuple(grids)
+    # Copies, so that a grid that is there twice is seen to be.
+    cells = refuse_conflicts(tuple(replace(cell) for grid in several for cell in grid.cells))
     with locked(store) as lock:
         outcome = Outcome()
         unfinished = _unfinished(cells, store, outcome)
-        write_json(store / GRID_FILE, grid.to_json())
+        lists, names = [asdict(grid) for grid in several], [cell.name for cell in cells]
+        write_json(store / "grid.json", {"version": 3, "grids": lists, "cells": names})
         clear_beginnings(store / RUNS)
         watch = plan(unfinished, len(outcome.skipped))
-        ended: set[str] = set(outcome.failed)
         for event in engine.run(unfinished, store, lock, interrupted) if unfinished else ():
-            name = event.cell.name
-            match event.kind:
-                case "done":
-                    outcome.done.append(name)
-                case "saved":
-                    outcome.saved.append(name)
-                case "failed":
-                    outcome.failed[name] = event.message
-            if event.kind in ("done", "saved", "failed"):
-                ended.add(name)
+            if event.kind == "failed":
+                outcome.failed[event.cell.name] = event.message
+            elif event.kind in ("done", "saved"):
+                getattr(outcome, event.kind).append(event.cell.name)
             watch(event)
+        ended = {*outcome.done, *outcome.saved, *outcome.failed}
         outcome.waiting += [cell.name for cell in unfinished if cell.name not in ended]
     return outcome
 

@@ -153,7 +153,7 @@ def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachin
     if inner.machine != machine:
         raise EnvError(
             f"{config.source} puts a task on its environment itself (a machine of {inner.machine.states} states); drop "
-            "--task and --machine, or let it return the environment without its TaskEnv"
+            "--task, or let it return the environment without its TaskEnv"
         )
     if inner.end != end:
         raise EnvError(

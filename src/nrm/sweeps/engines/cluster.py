@@ -24,11 +24,9 @@ from nrm.files import write_bytes
 from nrm.runs import RunFolder, whole_folder
 from nrm.sweeps.cells import CELL_FILE, cell_path, run_cell
 from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
-from nrm.sweeps.grid import Cell
+from nrm.sweeps.expansion import Cell
 from nrm.sweeps.grid_file import grid_words
 
-TICK = 0.3
-CONNECT_SECONDS = 5.0
 HEALTH_SECONDS = 60.0
 Files = dict[str, bytes]
 """The files of a run folder, by their paths in it."""
@@ -103,7 +101,7 @@ class _Tasks:
                         self.ray.cancel(ref)
                         del self.refs[ref]
                 continue
-            ended, _ = self.ray.wait(list(self.refs), num_returns=len(self.refs), timeout=TICK)
+            ended, _ = self.ray.wait(list(self.refs), num_returns=len(self.refs), timeout=0.3)
             # What is in the mailbox was sent before a task ended: it must be read first.
             under_way = {cell.name for cell in self.refs.values()}
             for name, kind, content in self.ray.get(self.mailbox.exchange.remote(stopping, under_way)):
@@ -254,7 +252,7 @@ def _check_address(address: str) -> None:
             "and run this on a machine of the cluster"
         )
     try:
-        with socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS):
+        with socket.create_connection((host, int(port)), timeout=5.0):
             pass
         command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
         healthy = subprocess.run(command, capture_output=True, timeout=HEALTH_SECONDS).returncode == 0

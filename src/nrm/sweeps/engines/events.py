@@ -19,10 +19,8 @@ from nrm.agents import Trainer
 from nrm.errors import EngineError, NrmWarning, ShownWarnings, describe
 from nrm.runs import RunFolder
 from nrm.sweeps.cells import cell_path, run_cell
-from nrm.sweeps.grid import Cell
+from nrm.sweeps.expansion import Cell
 from nrm.sweeps.grid_file import grid_words
-
-REPORT_SECONDS = 0.5
 
 Kind = Literal["begun", "progress", "retried", "done", "saved", "failed"]
 
@@ -80,10 +78,9 @@ class Reporter:
     def __call__(self, trainer: Trainer) -> None:
         """Report if the last time is long enough ago."""
         now = time.monotonic()
-        if now - self._last >= REPORT_SECONDS:
+        if now - self._last >= 0.5:  # seconds
             self._last = now
-            reached = len(trainer.history.returns) if trainer.most_steps is None else trainer.steps
-            self._report(reached, trainer.history.mean_return())
+            self._report(trainer.reached, trainer.history.mean_return())
 
 
 def main() -> None:

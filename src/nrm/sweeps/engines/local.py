@@ -16,12 +16,10 @@ from typing import Any
 
 from nrm.errors import EngineError
 from nrm.sweeps.engines.events import EngineSettings, Event
-from nrm.sweeps.grid import Cell
+from nrm.sweeps.expansion import Cell
 
 WORKER = ("-m", "nrm.sweeps.engines.events")
 """What Python is asked to run in a worker process."""
-TICK = 0.2
-"""Seconds between two looks at whether to stop."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,9 @@ class _Pool:
                     worker.cell = self.queue.popleft()
                     worker.send((worker.cell, str(self.store), self.engine.seconds))
                     yield Event("begun", worker.cell, process=worker.process.pid)
-            heard = wait([worker.pipe for worker in self.workers], timeout=TICK)
+            heard = wait(
+                [worker.pipe for worker in self.workers], timeout=0.2
+            )  # seconds between two looks at whether to stop
             for worker in [worker for worker in self.workers if worker.pipe in heard]:
                 yield from self._hear(worker, stopping)
 

@@ -1,0 +1,178 @@
+"""The cells of a grid: the runs that it lists, their names and configurations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from nrm.agents import METHODS
+from nrm.errors import GridError
+from nrm.logic import is_paper_task, named_formula, paper_task
+from nrm.machines import is_machine_file, task_toml
+from nrm.runs import (
+    MANY_SECTIONS,
+    Choice,
+    RunConfig,
+    RunOptions,
+    choose_algorithm,
+    choose_run,
+    converted,
+    env_as_set,
+)
+from nrm.samplers import FILE_PREFIX, SAMPLERS
+from nrm.sweeps.grid import Grid
+
+OWN = "own"
+"""In a list of tasks: the one that an environment brings along."""
+WHOLE_RUN = get_type_hints(RunOptions, include_extras=True)
+del WHOLE_RUN["settings"], WHOLE_RUN["logic"]
+"""What a variant may change besides settings by section, and the type of each."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a grid."""
+
+    name: str
+    """The name of its folder; the same grid gives the same names."""
+    variant: str
+    """The name of the configuration change; empty for none."""
+    config: RunConfig
+
+
+def grid_cells(grid: Grid) -> tuple[Cell, ...]:
+    """The runs of a grid, once it is seen that no two are in conflict, and that every task fits its environment."""
+    cells = refuse_conflicts(tuple(_cells(grid)))
+    seen = set()
+    for cell in cells:  # a task that does not fit its environment or its end is found now, not after hours
+        config = cell.config
+        family = str(config.settings.get("family"))
+        if (key := (config.task, family, config.env, str(config.settings["env"]), config.end)) not in seen:
+            seen.add(key)
+            _rehearse(config)
+    return cells
+
+
+def _cells(grid: Grid) -> Iterator[Cell]:
+    subjects = (*((task, None) for task in grid.tasks), *((None, name) for name in grid.families))
+    algorithms: dict[str, Choice] = {}
+    for seed in grid.seeds:
+        for env in grid.envs:
+            for task, family in subjects:
+                listed: list[RunConfig] = []
+                for variant, changes in grid.variants.items():
+                    for method in grid.methods:
+                        cell = _cell(grid, env, task, family, method, seed, variant, algorithms)
+                        sections = {name for name, value in changes.items() if isinstance(value, Mapping)}
+                        # A variant of another method's settings is no other run.
+                        if sections <= set(cell.config.settings) or cell.config not in listed:
+                            listed.append(cell.config)
+                            yield cell
+
+
+def _cell(
+    grid: Grid,
+    env: str,
+    task: str | None,
+    family: str | None,
+    method: str,
+    seed: int,
+    variant: str,
+    algorithms: dict[str, Choice],
+) -> Cell:
+    """One run. `algorithms`: those that were chosen before, since an environment may have to be made to find one."""
+    whole: dict[str, Any] = {name: getattr(grid, name) for name in WHOLE_RUN}
+    changes: dict[str, dict[str, Any]] = {}
+    for source in (grid.settings, grid.variants[variant]):
+        for name, value in source.items():
+            if isinstance(value, Mapping):
+                changes[name] = _joined(changes.get(name, {}), value)
+            elif name in WHOLE_RUN and source is not grid.settings:
+                whole[name] = converted(value, WHOLE_RUN[name], name)
+            else:
+                raise GridError(f"'{name}' stands in no section; write SECTION.{name} = …, or drop it")
+    also = [section for name in grid.methods if (section := METHODS[name].section)]
+    also += MANY_SECTIONS if grid.families else ()
+    place = env_as_set(env, changes)
+    key = f"{env} {whole['algorithm']} {family} {place}"
+    if key not in algorithms:
+        algorithms[key] = choose_algorithm(place, whole["algorithm"], family)
+    whole["algorithm"] = algorithms[key]
+    text = _in_logic(task, grid.logic)
+    config = choose_run(text, env, method, seed, settings=changes, tasks=family, also=also, **whole)
+    title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.env_title)
+    subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
+    parts = (title, subject, method.replace(":", "-"), variant, f"seed{seed}")
+    return Cell("-".join(part for part in parts if part), variant, config)
+
+
+def _in_logic(task: str | None, logic: str) -> str | None:
+    """A task of the list in the grid's language, where it is a formula."""
+    if task is None or task == OWN:
+        return None
+    written = not (is_paper_task(task) or task.endswith(".toml") or is_machine_file(task))
+    return named_formula(task, logic) if written else task
+
+
+def _task_name(text: str, config: RunConfig) -> str:
+    """A short name for files. Texts that look alike differ in the digits, which depend on the whole task."""
+    if text == OWN:
+        return OWN
+    if is_paper_task(text):
+        return f"task{paper_task(text).number}"
+    stem = Path(text).stem if text.endswith(".toml") or is_machine_file(text) else text
+    return f"{_slug(stem) or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+
+
+def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, where the second one wins; tables in them, such as `kwargs`, are joined in the same way."""
+    result = dict(first)
+    for name, value in second.items():
+        old = result.get(name)
+        result[name] = _joined(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result
+
+
+def _family_name(family: str) -> str:
+    """The same of a family; digits tell files and modules of one name apart."""
+    if family in SAMPLERS:
+        return family
+    stem = Path(family).stem if family.startswith(FILE_PREFIX) else family
+    return f"{_slug(stem) or 'family'}-{hashlib.sha256(family.encode()).hexdigest()[:6]}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:32].strip("-")
+
+
+def _rehearse(config: RunConfig) -> None:
+    """Build the environment of a run, of many tasks with a single one: drawing them all takes a while."""
+    if config.tasks is not None:
+        few = replace(config.settings["tasks"], count=1)
+        config = replace(config, settings={**config.settings, "tasks": few})
+    config.build_env(1)
+
+
+def refuse_conflicts(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The cells themselves. Two may be neither the same run under two names nor two runs under the same name."""
+    by_content: dict[str, Cell] = {}
+    by_name: dict[str, Cell] = {}
+    for cell in cells:
+        nameless = cell.config
+        if nameless.tasks is None:
+            nameless = replace(nameless, task=task_toml(replace(nameless.build_task(), name="")))
+        content = json.dumps(nameless.to_json(), sort_keys=True)
+        for seen, key, what in (
+            (by_content, content, "are the same run; drop one of them"),
+            (by_name, cell.name.lower(), "would share a folder; rename one of the variants"),
+        ):
+            if (other := seen.setdefault(key, cell)) is not cell:
+                if other.name == cell.name:
+                    raise GridError(f"conflicting cells: the grid lists {cell.name} twice")
+                raise GridError(f"conflicting cells: {other.name} and {cell.name} {what}")
+    return cells
