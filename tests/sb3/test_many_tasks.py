@@ -26,7 +26,7 @@ from nrm.sb3 import (
     save_pair,
 )
 
-SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+SMALL: dict[str, Any] = {"size": 3, "letters": 3, "steps": 15}
 ALPHABET = LetterConfig(**SMALL).alphabet
 POOL = sample_tasks("reach-avoid", ALPHABET, 12, 0)
 UNSEEN = "F(c & F(b & F a))"

@@ -231,10 +231,10 @@ def test_misuse_is_named() -> None:
         NeuralRewardMachineVecWrapper(silent(), model)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="reward_scale must be a positive number, not 0"):
         NeuralRewardMachineVecWrapper(venv, model, reward_scale=0)
-    with pytest.raises(ConfigError, match="every and keep count episodes"):
+    with pytest.raises(ConfigError, match=r"every .*not 0"):
         GroundingCallback(model, every=0)
     plain = PPO("MlpPolicy", venv, n_steps=2, batch_size=2, device="cpu")
-    with pytest.raises(EnvError, match="has no belief; wrap it"):
+    with pytest.raises(EnvError, match="one and the same model"):
         plain.learn(2, callback=GroundingCallback(model))
     agent = PPO("MultiInputPolicy", wrapped, n_steps=2, batch_size=2, device="cpu")
     with pytest.raises(EnvError, match="one and the same model"):

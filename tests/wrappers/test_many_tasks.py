@@ -22,7 +22,7 @@ from nrm.neural import NeuralRewardMachine
 from nrm.tracking import TaskBeliefMemory, Transition
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 
-SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 6}
+SMALL: dict[str, Any] = {"size": 3, "letters": 3, "steps": 6}
 ALPHABET = LetterConfig(**SMALL).alphabet
 POOL = TaskSet.of(["F a", "F(b & F c)", "!a U c", "F a & G !b"], ALPHABET)
 VIEW = task_view(POOL.union).astype(np.float32)
@@ -62,7 +62,7 @@ def test_equal_seeds_draw_equal_tasks_and_one_can_be_asked_for() -> None:
     for wrong in (4, -1, "F a", True):
         with pytest.raises(EnvError, match="the tasks are 0 to 3"):
             first.reset(options={"task": wrong})
-    with pytest.raises(EnvError, match="the task G !a: the task holds before the first step"):
+    with pytest.raises(EnvError, match=r"task G !a .*holds before the first step"):
         nrm.TaskEnv(LetterEnv(**SMALL), TaskSet.of(["F b", "G !a"], ALPHABET))
     assert make().spec is None
     assert pickle.loads(pickle.dumps(POOL)).machines == POOL.machines
@@ -81,7 +81,7 @@ def test_the_view_of_the_true_state_stands_beside_the_observation() -> None:
             seen, _, terminated, truncated, info = env.step(int(generator.integers(4)))
             assert (seen["task"] == VIEW[info["machine_state"]]).all()
             assert env.observation_space.contains(seen)
-            assert (seen["observation"] == env.unwrapped._shown(None)[0]).all()  # type: ignore[attr-defined]
+            assert (seen["observation"] == env.unwrapped._shown()[0]).all()  # type: ignore[attr-defined]
             ended = terminated or truncated
 
 
@@ -170,7 +170,7 @@ def test_mistakes_are_told() -> None:
         NeuralRewardMachineWrapper(Silent(make()), model).reset()
     other = TaskSet.of(["F a", "F b"], ALPHABET)
     for given in (other, NeuralRewardMachine(model.grounder, other)):
-        with pytest.raises(EnvError, match=r"the pool of tasks that is given .* is not the environment's"):
+        with pytest.raises(EnvError, match=r"the task that is given .* is not the environment's"):
             NeuralRewardMachineWrapper(make(), given)
     with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(nrm.TaskEnv(LetterEnv(**SMALL), POOL.machines[0]), POOL)

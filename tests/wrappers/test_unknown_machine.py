@@ -107,7 +107,7 @@ def test_stable_baselines_learn_the_machine_too() -> None:
     agent.learn(1500, callback=MachineCallback(model))
     assert model.hypothesis.states == 3
     assert len(model.versions) >= 1
-    with pytest.raises(EnvError, match="one and the same machine"):
+    with pytest.raises(EnvError, match="one and the same model"):
         agent.learn(1, callback=MachineCallback(nrm.unknown_machine(6)))
     with pytest.raises(EnvError, match="GroundingCallback is for known tasks"):
         MachineCallback(TASK)  # type: ignore[arg-type]

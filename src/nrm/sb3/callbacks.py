@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -20,13 +21,47 @@ from nrm.tracking import (
     GroundingUpdate,
     MachineLearning,
     RecordedEpisode,
-    Version,
+    Tracker,
     update_settings,
 )
-from nrm.wrappers import as_model
+from nrm.wrappers import Model, as_model
 
 
-class GroundingCallback(BaseCallback):
+class _Learning(BaseCallback):
+    """What both callbacks share: the wrapper of the environment, its episodes at the end of a rollout, and the log."""
+
+    def __init__(self, model: Model, verbose: int) -> None:
+        super().__init__(verbose)
+        self._followed = model
+        self._wrapper: NeuralRewardMachineVecWrapper | None = None
+
+    def _init_callback(self) -> None:
+        self._wrapper = find_wrapper(self.training_env)
+        if self._wrapper is None or self._wrapper.model != self._followed:
+            raise EnvError(
+                "the callback and the environment's wrapper must be given one and the same model: "
+                "NeuralRewardMachineVecWrapper(venv, model)"
+            )
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        """Learn from the episodes that ended. What was just acted on keeps the beliefs that it was acted on with."""
+        assert self._wrapper is not None
+        episodes = self._wrapper.tracker.take()
+        if episodes:
+            self._learn(self._wrapper.tracker, episodes)
+
+    def _learn(self, tracker: Tracker, episodes: list[RecordedEpisode]) -> None:
+        raise NotImplementedError
+
+    def _record(self, section: str, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self.logger.record(f"{section}/{name}", value)
+
+
+class GroundingCallback(_Learning):
     """Trains the grounder of a neural reward machine from the episodes that the agent lives through.
 
     After every `every` episodes it looks at how probable their rewards are; when the grounder explains them there is
@@ -59,8 +94,8 @@ class GroundingCallback(BaseCallback):
         the grounder before; `task`: log the accuracy too, from the letters that `nrm.TaskEnv` tells about this task
         (they are not learned from); `seed`: of the updates, where there is no `config`.
         """
-        super().__init__(verbose)
         self.machine = as_model(model)
+        super().__init__(self.machine, verbose)
         self._settings = update_settings(every, keep, config, seed)
         self.updates: list[GroundingUpdate] = []
         """What became of the episodes, update by update; those that had nothing to learn included."""
@@ -73,22 +108,18 @@ class GroundingCallback(BaseCallback):
         self._meter = None if judged is None else AccuracyMeter(judged)
         self._seen = 0
         self._grounding: Grounding | None = None
-        self._wrapper: NeuralRewardMachineVecWrapper | None = None
         self._labelled: deque[RecordedEpisode] = deque(maxlen=100)  # whose letters tell the accuracy
         self._stale = False
 
     def _init_callback(self) -> None:
-        wrapper = find_wrapper(self.training_env)
-        if wrapper is None:
-            raise EnvError("the agent's environment has no belief; wrap it: NeuralRewardMachineVecWrapper(venv, model)")
-        if wrapper.model != self.machine:
-            raise EnvError("the callback and the environment's wrapper must be given one and the same model")
+        super()._init_callback()
+        assert self._wrapper is not None
         if not isinstance(self.machine, NeuralRewardMachine):
             return
-        wrapper.tracker.keeps_letters = self._meter is not None
-        self._wrapper = wrapper
+        tracker = self._wrapper.tracker
+        tracker.keeps_letters = self._meter is not None
         if self._grounding is None:
-            self._grounding = Grounding.of(wrapper.tracker, self._every, self._settings, keep=self._keep)
+            self._grounding = Grounding.of(tracker, self._every, self._settings, keep=self._keep)
         self._trust(bool(self.updates) and self.updates[-1].loss <= self._settings.target)
 
     def _trust(self, trusted: bool) -> None:
@@ -97,15 +128,9 @@ class GroundingCallback(BaseCallback):
         if isinstance(replay, CounterfactualReplayBuffer):
             replay.imagines = trusted
 
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        """Learn where enough episodes are new. What was just acted on keeps the beliefs that it was acted on with."""
-        if self._grounding is None or self._wrapper is None:
-            return
-        episodes = self._wrapper.tracker.take()
-        if not episodes:
+    def _learn(self, tracker: Tracker, episodes: list[RecordedEpisode]) -> None:  # noqa: ARG002
+        """Learn where enough episodes are new."""
+        if self._grounding is None:
             return
         self._seen += len(episodes)
         self._labelled.extend(episode for episode in episodes if episode.letters is not None)
@@ -138,8 +163,7 @@ class GroundingCallback(BaseCallback):
             values["accuracy"] = self.accuracy.plain
             values["balanced_accuracy"] = self.accuracy.balanced
             values["accuracy_modulo_shortcuts"] = self.accuracy.modulo_shortcuts
-        for name, value in values.items():
-            self.logger.record(f"grounding/{name}", value)
+        self._record("grounding", values)
         self.logger.record("grounding/decision", update.decision.verdict)
         self.logger.record("grounding/reason", update.decision.reason, exclude="stdout")
         if self.verbose:
@@ -163,7 +187,7 @@ class GroundingCallback(BaseCallback):
         return self._meter.measure(self.machine, torch.from_numpy(frames[:]), torch.from_numpy(letters[first]))
 
 
-class MachineCallback(BaseCallback):
+class MachineCallback(_Learning):
     """Learns an unknown machine (`nrm.unknown_machine`) from the episodes that the agent lives through.
 
     At the end of a rollout the new episodes are held against the machine. Where one refutes it, it is learned anew, its
@@ -173,47 +197,25 @@ class MachineCallback(BaseCallback):
 
     def __init__(self, model: MachineLearning, verbose: int = 0) -> None:
         """`model`: the one that the environment is wrapped with."""
-        super().__init__(verbose)
         if not isinstance(model, MachineLearning):
             raise EnvError(
                 f"a machine that is learned is needed, such as nrm.unknown_machine(), not {type(model).__name__}; "
                 "GroundingCallback is for known tasks"
             )
+        super().__init__(model, verbose)
         self.learning = model
-        self._wrapper: NeuralRewardMachineVecWrapper | None = None
 
-    def _init_callback(self) -> None:
-        wrapper = find_wrapper(self.training_env)
-        if wrapper is None or wrapper.model is not self.learning:
-            raise EnvError(
-                "the callback and the environment's wrapper must be given one and the same machine: "
-                "NeuralRewardMachineVecWrapper(venv, model)"
-            )
-        self._wrapper = wrapper
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
+    def _learn(self, tracker: Tracker, episodes: list[RecordedEpisode]) -> None:
         """Learn where an episode refutes the machine."""
-        assert self._wrapper is not None
-        episodes = self._wrapper.tracker.take()
-        if not episodes:
-            return
-        version = self.learning.add(episodes)
-        if version is not None:
-            self._wrapper.tracker.refresh()
-        self._log(version)
-
-    def _log(self, version: Version | None) -> None:
-        known = self.learning.hypothesis
+        version, known = self.learning.add(episodes), self.learning.hypothesis
         values = {
             "states": known.states,
             "versions": len(self.learning.versions),
             "episodes": self.learning.episodes,
             "assumed": known.certainty().assumed,
         }
-        for name, value in values.items():
-            self.logger.record(f"machine/{name}", value)
+        self._record("machine", values)
+        if version is not None:
+            tracker.refresh()
         if version is not None and self.verbose:
             print(f"after {version.episode} episodes: a machine of {known.states} states, {known.certainty()}")

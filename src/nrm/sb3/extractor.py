@@ -28,12 +28,10 @@ class BeliefExtractor(BaseFeaturesExtractor):
         self, observation_space: spaces.Dict, features: int = 128, channels: Sequence[int] = (16, 32, 32)
     ) -> None:
         """`features`: width of an image's features; `channels`: of the convolutions, each of which halves the size."""
-        entries = set(observation_space.spaces) if isinstance(observation_space, spaces.Dict) else set()
-        if not entries & {BELIEF, TASK}:
+        if not isinstance(observation_space, spaces.Dict) or not {BELIEF, TASK} & set(observation_space.spaces):
             raise EnvError(
                 f"this extractor reads Dict observations with an entry '{BELIEF}' or '{TASK}', not "
-                f"{observation_space}; wrap the "
-                "environment in NeuralRewardMachineVecWrapper(venv, model, layout='dict')"
+                f"{observation_space}; wrap the environment in NeuralRewardMachineVecWrapper(venv, model)"
             )
         parts: dict[str, nn.Module] = {}
         width = 0

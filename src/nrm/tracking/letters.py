@@ -95,12 +95,15 @@ class LabelledSymbols(SymbolIndex):
 
     def __init__(self, alphabet: Alphabet) -> None:
         self.alphabet = alphabet
-        self.letters: list[int] = []
-        """The letter of the alphabet that each number stands for."""
         self._numbers: dict[int, int] = {}
 
+    @property
+    def letters(self) -> list[int]:
+        """The letter of the alphabet that each number stands for."""
+        return list(self._numbers)
+
     def __len__(self) -> int:
-        return len(self.letters)
+        return len(self._numbers)
 
     def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up."""
@@ -112,16 +115,13 @@ class LabelledSymbols(SymbolIndex):
         """New ones are noted."""
         if episode.letters is None or bool((episode.letters < 0).any()):
             raise EnvError(NO_SYMBOLS)
-        for letter in episode.letters.tolist():
-            if letter not in self._numbers:
-                self._numbers[letter] = len(self.letters)
-                self.letters.append(letter)
+        numbers = [self._numbers.setdefault(letter, len(self._numbers)) for letter in episode.letters.tolist()]
         if len(self) > MAX_LETTERS:
             raise LimitError(
                 f"there are more than {MAX_LETTERS} distinct symbols, and each would be a letter of the machine; label "
                 "fewer, or give the task and learn what its symbols look like (--method nrm)"
             )
-        return np.array([self._numbers[letter] for letter in episode.letters.tolist()], dtype=np.int64)
+        return np.array(numbers, dtype=np.int64)
 
     def name(self, letter: int) -> str:
         """Its name in the alphabet."""
@@ -137,8 +137,7 @@ class LabelledSymbols(SymbolIndex):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with saved ones."""
-        self.letters = state["letters"].tolist()
-        self._numbers = {letter: number for number, letter in enumerate(self.letters)}
+        self._numbers = {letter: number for number, letter in enumerate(state["letters"].tolist())}
 
 
 class ObservedSymbols(SymbolIndex):

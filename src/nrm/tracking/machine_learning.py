@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import ConfigError
 from nrm.inference import (
     Episode,
     Evidence,
@@ -28,41 +28,36 @@ from nrm.inference import (
     split,
 )
 from nrm.machines import Alphabet, LevelTable, MachineLike, as_machine
+from nrm.settings import Checked, Count
 from nrm.tracking.hypothesis_memory import HypothesisBelief, HypothesisMemory
 from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex, UnexplainedError
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.versions import Version
 
-PARTS = ("letters", "levels", "lengths")
-"""Of saved episodes."""
-
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
 """Whether a machine with these potentials is the task's, as far as episodes can show; None where nobody knows."""
 
 
+Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
+
+
 @dataclass(frozen=True)
-class InferenceConfig:
+class InferenceConfig(Checked):
     """How the machine is learned from rewards while the agent acts."""
 
-    states: int = 16
-    """Most states of the machine; the policy's memory is as wide."""
-    reward_noise: float = 0.0
-    """How probable it is that a step pays for a wrong potential. Above 0, single episodes refute nothing: counts do."""
-    label_noise: float = 0.0
-    """How probable it is that a wrong symbol is told (of `pure-learning`: a wrong observation shown), any of the
-    others. Above 0 the policy sees how probable each state is."""
-    keep: int = 2000
-    """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
-    settled: int = 1000
-    """Episodes without a surprise after which those that teach nothing are not kept any more."""
+    section: ClassVar[str] = "inference."
 
-    def __post_init__(self) -> None:
-        for name in ("states", "keep", "settled"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"inference.{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("reward_noise", "label_noise"):
-            if not 0 <= getattr(self, name) < 0.5:
-                raise ConfigError(f"inference.{name} is a probability below 0.5, not {getattr(self, name)}")
+    states: Count = 16
+    """Most states of the machine; the policy's memory is as wide."""
+    reward_noise: Noise = 0.0
+    """How probable it is that a step pays for a wrong potential. Above 0, single episodes refute nothing: counts do."""
+    label_noise: Noise = 0.0
+    """How probable it is that a wrong symbol is given (of `pure-learning`: a wrong observation shown), any of the
+    others. Above 0 the policy sees how probable each state is."""
+    keep: Count = 2000
+    """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
+    settled: Count = 1000
+    """Episodes without a surprise after which those that teach nothing are not kept any more."""
 
 
 class MachineLearning:
@@ -271,12 +266,13 @@ class MachineLearning:
 
 def _packed(traces: Sequence[Episode]) -> dict[str, Tensor]:
     """Episodes for a file."""
-    return {name: torch.from_numpy(part) for name, part in zip(PARTS, joined(traces), strict=True)}
+    letters, levels, lengths = map(torch.from_numpy, joined(traces))
+    return {"letters": letters, "levels": levels, "lengths": lengths}
 
 
 def _unpacked(packed: dict[str, Tensor]) -> list[Episode]:
     """What `_packed` gave."""
-    return split(*(packed[name].numpy() for name in PARTS))
+    return split(*(packed[name].numpy() for name in ("letters", "levels", "lengths")))
 
 
 def unknown_machine(

@@ -21,7 +21,7 @@ class RecordedEpisode(NamedTuple):
     rewards: NDArray[np.float64]
     """(time,)"""
     letters: NDArray[np.int64] | None
-    """(time,) the true letters, where they were told: for evaluation only."""
+    """(time,) the true letters, where they were given: for evaluation only."""
     task: int | None = None
     """The number of its task, where there are many."""
 
@@ -40,15 +40,14 @@ class Recorder:
         """`keep`: whether episodes carry their observations and rewards, and not just sums.
 
         `blank`: (0, N, …) no observations, but of the kind that will come, for saved states; `letters`: whether saved
-        states hold the true letters too, which are then told at every step.
+        states hold the true letters too, which are then given at every step.
         """
         self.keep = keep
         self._saves_letters = letters
         self._blank = np.zeros((0, count)) if blank is None else blank
         self._observations = self._blank
         self._rewards = np.zeros((0, count))
-        self._letters = np.zeros((0, count), dtype=np.int64)
-        self._told = np.zeros(0, dtype=np.bool_)
+        self._letters = np.zeros((0, count), dtype=np.int64)  # -1 where none was given
         self._size = 0
         self._begun = np.zeros(count, dtype=np.int64)
         self._totals = np.zeros(count)
@@ -81,10 +80,7 @@ class Recorder:
         """Take in a whole rollout (T, N, …); the episodes that ended, each with the step that it ended at."""
         first = self._size
         if self.keep:
-            self._append(rewards, observations)
-            if letters is not None:
-                self._letters[first : self._size] = letters
-            self._told[first : self._size] = letters is not None
+            self._append(rewards, observations, np.int64(-1) if letters is None else letters)
         sums = self._totals + np.cumsum(rewards, 0, dtype=np.float64)
         before, lengths = np.zeros_like(self._totals), self.lengths
         ended = []
@@ -114,17 +110,17 @@ class Recorder:
         """How many steps of all environments are kept."""
         return self._size
 
-    def _append(self, rewards: NDArray[Any], observations: NDArray[Any]) -> None:
-        """Keep some steps: (T, N) and (T, N, …)."""
+    def _append(self, rewards: NDArray[Any], observations: NDArray[Any], letters: NDArray[np.int64] | np.int64) -> None:
+        """Keep some steps: (T, N), (T, N, …) and (T, N)."""
         size = self._size + len(rewards)
         if size > len(self._observations) or self._observations.dtype != observations.dtype:
             room = 2 * size
             self._observations = _grown(self._observations[: self._size], room, observations)
             self._rewards = _grown(self._rewards[: self._size], room, self._rewards)
             self._letters = _grown(self._letters[: self._size], room, self._letters)
-            self._told = _grown(self._told[: self._size], room, self._told)
         self._observations[self._size : size] = observations
         self._rewards[self._size : size] = rewards
+        self._letters[self._size : size] = letters
         self._size = size
 
     def _let_go(self) -> None:
@@ -132,7 +128,7 @@ class Recorder:
         passed = int(self._begun.min())
         left = self._size - passed
         if passed and left <= passed:
-            for rows in (self._observations, self._rewards, self._letters, self._told):
+            for rows in (self._observations, self._rewards, self._letters):
                 rows[:left] = rows[passed : self._size]
             self._begun -= passed
             self._size = left
@@ -142,15 +138,9 @@ class Recorder:
         if not self.keep:
             return RecordedEpisode(index, total, length, self._blank, np.zeros(0), None)
         rows = slice(int(self._begun[index]), end)
-        told = bool(self._told[rows].all())
-        return RecordedEpisode(
-            index,
-            total,
-            length,
-            self._observations[rows, index].copy(),
-            self._rewards[rows, index].copy(),
-            self._letters[rows, index].copy() if told else None,
-        )
+        observations, rewards = self._observations[rows, index].copy(), self._rewards[rows, index].copy()
+        letters = self._letters[rows, index].copy()
+        return RecordedEpisode(index, total, length, observations, rewards, None if (letters < 0).any() else letters)
 
     def state_dict(self) -> dict[str, Any]:
         """The episodes under way. True letters are part of it only where that was asked for."""
@@ -172,9 +162,8 @@ class Recorder:
             state[name].numpy().copy() for name in ("totals", "lengths", "begun", "rewards", "observations")
         )
         self._size = len(self._rewards)
-        saved = state["letters"].numpy().copy() if self._saves_letters else None
-        self._letters = np.zeros(self._rewards.shape, dtype=np.int64) if saved is None else saved
-        self._told = np.full(self._size, saved is not None)
+        unknown = np.full(self._rewards.shape, -1)
+        self._letters = state["letters"].numpy().copy() if self._saves_letters else unknown
 
 
 def _grown(rows: NDArray[Any], room: int, like: NDArray[Any]) -> NDArray[Any]:

@@ -2,13 +2,14 @@
 
 from nrm.wrappers.augmentation import BELIEF, OBSERVATION, TASK, BeliefLayout, Reads
 from nrm.wrappers.belief_wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper
-from nrm.wrappers.models import as_model, build_tracker, check_same_task, model_for
+from nrm.wrappers.models import Model, as_model, build_tracker, check_same_task, model_for
 
 __all__ = [
     "BELIEF",
     "OBSERVATION",
     "TASK",
     "BeliefLayout",
+    "Model",
     "NeuralRewardMachineVectorWrapper",
     "NeuralRewardMachineWrapper",
     "Reads",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,14 +65,6 @@ def _for_parts(parts: Parts, grounder: str) -> Any:
     return kind
 
 
-class Tracked(NamedTuple):
-    """A machine on the observations of N environments."""
-
-    model: Model
-    tracker: Tracker
-    augmentation: Augmentation
-
-
 def build_tracker(
     model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
     space: spaces.Space[Any],
@@ -83,48 +75,33 @@ def build_tracker(
     belief: Belief,
     reads: Reads,
     record: bool,
-) -> Tracked:
+) -> tuple[Model, Tracker, Augmentation]:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
     known = as_model(model)
-    if isinstance(known, NeuralRewardMachine) and known.tasks is None:
+    if isinstance(known, NeuralRewardMachine):
         _check_known(known)
-    machines = list(others)
     tracker = Tracker(known, count, belief, record)
     entry = TASK if tracker.views_task else BELIEF
     augmentation = Augmentation.of(space, tracker.memory.size, layout, reads, entry)
-    check_same_task(known, machines)
+    check_same_task(known, others)
     if isinstance(known, NeuralRewardMachine):
         _check_reads(known, augmentation)
-    return Tracked(known, tracker, augmentation)
+    return known, tracker, augmentation
 
 
 def check_same_task(model: Model, others: Iterable[object]) -> None:
-    """Raise `EnvError` where a model is not of the environments' task: what they tell would mean other things.
+    """Raise `EnvError` where a model is not of the environments' task: what they say would mean other things.
 
-    A neural machine of one task is told nothing, so it may be another than the environment's.
+    A neural machine of one task is given nothing, so it may be another than the environment's.
     """
-    known = _told(model)
-    if known is None:
-        return
-    many = not isinstance(model, MooreMachine)
+    given = model.tasks if isinstance(model, NeuralRewardMachine) else model
+    known = given.union if isinstance(given, TaskSet) else given
     for other in others:
-        if isinstance(other, MooreMachine) and other != known:
-            one, theirs = ("pool of tasks", "tasks") if many else ("machine", "states")
+        if isinstance(known, MooreMachine) and isinstance(other, MooreMachine) and other != known:
             raise EnvError(
-                f"the {one} that is given ({_sizes(known)}) is not the environment's ({_sizes(other)}), whose "
-                f"{theirs} it would be told; give both the same"
+                f"the task that is given ({_sizes(known)}) is not the environment's ({_sizes(other)}), whose states "
+                "it would be given; give both the same"
             )
-
-
-def _told(model: Model) -> MooreMachine | None:
-    """The machine whose states, or tasks, a model is told; None where it is told nothing."""
-    if isinstance(model, MooreMachine):
-        return model
-    if isinstance(model, TaskSet):
-        return model.union
-    if isinstance(model, MachineLearning):
-        return None
-    return None if model.tasks is None else model.tasks.union
 
 
 def _no_space(value: object) -> str:
@@ -137,7 +114,7 @@ def _no_space(value: object) -> str:
 
 def _check_known(model: NeuralRewardMachine) -> None:
     """Raise `EnvError` where a machine has yet to be learned: nobody knows which potentials its states have."""
-    if float(model.machine.reward_probs().detach().max(-1).values.mean()) < 0.9:
+    if model.machine.learned and float(model.machine.reward_probs().detach().max(-1).values.mean()) < 0.9:
         raise EnvError(
             "the model's machine has yet to be learned (ProbabilisticMoore.unknown), so what rewards lead to is "
             "unknown and there is no belief to track; record episodes with nrm.record_episodes, learn from them with "
@@ -152,19 +129,16 @@ def _sizes(machine: MooreMachine) -> str:
 def _check_reads(model: NeuralRewardMachine, augmentation: Augmentation) -> None:
     """Raise `EnvError` where a model's grounder cannot read what the environment shows."""
     space, shown = augmentation.grounded, augmentation.parts
-    told = f"{space}" if shown is None else f"the entries {shown} together (reads=… names fewer)"
+    what = f"{space}" if shown is None else f"the entries {shown} together (reads=… names fewer)"
     blank = torch.from_numpy(np.zeros((1, *(space.shape or ())), dtype=space.dtype)).to(model.machine.levels.device)
     wanted = getattr(model.grounder, "parts", None)
     try:
         if isinstance(wanted, Parts) and (shown is None or not wanted.fits(shown)):
             raise EnvError(f"it reads the entries {wanted}")
         with torch.no_grad():
-            if not model.recurrent:
-                model.ground(blank)
-            else:
-                model.read(blank)
+            model.read(blank)
     except (NrmError, RuntimeError, ValueError, IndexError) as error:
         raise EnvError(
-            f"the model's grounder cannot read the observations of this environment, {told}: {error}. "
+            f"the model's grounder cannot read the observations of this environment, {what}: {error}. "
             "nrm.model_for(observation_space, machine) makes one that can"
         ) from error
