@@ -95,7 +95,7 @@ def measured(config: Config, method: str, seed: int) -> dict[str, Any]:
 def possible(env: MinecraftConfig, machine: MooreMachine, layouts: int = 20_000) -> float:
     """The share of drawn layouts in which a task can be done at all: forbidden items may wall others off."""
     drawn = begin(env, words(range(layouts)))
-    letters = MinecraftDynamics(env).letters(machine.alphabet)[drawn.contents]  # (layouts, cells)
+    letters = MinecraftDynamics(env).contents_letters(machine.alphabet)[drawn.contents]  # (layouts, cells)
     moves, cells = next_cells(*env.shape), env.cells
     numbers = np.arange(layouts)
     # What can be reached, (layouts, cells, states): moves are taken until nothing is new.

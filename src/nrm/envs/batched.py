@@ -26,7 +26,7 @@ Places: TypeAlias = dict[str, NDArray[Any]]
 Reader: TypeAlias = Callable[[Places], NDArray[np.int64]]
 """From places to the letters (n,) that are read there."""
 
-STATE_VERSION = 3
+STATE_VERSION = 2
 
 
 class Dynamics(ABC):
@@ -68,6 +68,10 @@ class Dynamics(ABC):
     @abstractmethod
     def reader(self, alphabet: Alphabet) -> Reader:
         """What a task over an alphabet reads, or `UnknownSymbolError`."""
+
+    def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """(contents,) the letter that is read on each content of a cell; None where there are no cells."""
+        return None
 
     @abstractmethod
     def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
@@ -175,7 +179,7 @@ class BatchedTasks:
         if not self._seeds:
             raise EnvError("call reset(seed) first: there is no state to save yet")
         place = self.dynamics.saved
-        arrays = {"episode": self._episode, place: self._places[place], "time": self._time, "letter": self._letter}
+        arrays = {"episode": self._episode, place: self._places[place], "time": self._time, "read": self._codes()}
         return {
             "version": STATE_VERSION,
             "env": self._fingerprint(),
@@ -201,8 +205,17 @@ class BatchedTasks:
         self._begin_all()
         saved = self.dynamics.saved
         self._places[saved] = state[saved].numpy().copy()
-        self._letter = state["letter"].numpy().copy()
+        read = next(state[key] for key in ("read", "content", "label", "letter") if key in state).numpy()
+        contents = self.dynamics.contents_letters(self.machine.alphabet)
+        self._letter = read.copy() if contents is None else np.where(read < 0, -1, contents.take(read, mode="clip"))
         self.runner.load_state_dict(state["runner"])
+
+    def _codes(self) -> NDArray[np.int64]:
+        """(N,) what was read last, as saved states have it: contents of cells on a grid, else letters."""
+        contents = self.dynamics.contents_letters(self.machine.alphabet)
+        if contents is None:
+            return self._letter
+        return np.where(self._letter[:, None] == contents, np.arange(len(contents)), -1).max(1)
 
     def _same(self, saved: Any) -> bool:
         """Whether a fingerprint is this environment's; settings that have become constants do not matter."""

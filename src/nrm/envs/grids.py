@@ -83,12 +83,12 @@ class GridDynamics(Dynamics):
         return () if name is None else (name,)
 
     @abstractmethod
-    def letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
+    def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
         """(contents,) the letter that is read on each content."""
 
     def reader(self, alphabet: Alphabet) -> Reader:
         """A table."""
-        letters = self.letters(alphabet)
+        letters = self.contents_letters(alphabet)
         return lambda places: letters.take(self.content(places))
 
     def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:

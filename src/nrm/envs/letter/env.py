@@ -60,7 +60,7 @@ class LetterDynamics(GridDynamics):
         planes: NDArray[np.uint8] = self._planes.take(seen, axis=0).reshape(len(seen), *self._shape)
         return planes
 
-    def letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
+    def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
         """The contents themselves."""
         if alphabet != self.config.alphabet:
             raise EnvError(

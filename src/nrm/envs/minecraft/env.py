@@ -126,7 +126,7 @@ class MinecraftDynamics(GridDynamics):
             return self._coordinates[places["cell"]]
         return self._painted(places, self.config.pixels)
 
-    def letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
+    def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
         """Of an empty cell, and of each item."""
         self.config.check_alphabet(alphabet)
         nothing = () if self.config.empty is None else self.config.empty
@@ -204,7 +204,7 @@ def board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -
         width=still.shape[0],
         height=still.shape[1],
         contents=begin(still, words([seed])).contents[0].tolist(),
-        letters=MinecraftDynamics(still).letters(machine.alphabet).tolist(),
+        letters=MinecraftDynamics(still).contents_letters(machine.alphabet).tolist(),
         tiles=tiles(still.names),
         actions=ACTIONS,
         drawn=config.layout == "episode",
