@@ -17,7 +17,7 @@ from nrm.machines import TaskSet, task_view
 from nrm.neural import AttendingGrounder, NeuralRewardMachine
 from nrm.runs import RunFolder, choose_run, train
 from nrm.samplers import sample_tasks
-from nrm.tracking import StateMemory, TaskBeliefMemory, Transition
+from nrm.tracking import Memory, StateMemory, TaskBeliefMemory, Transition
 
 SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
 QUICK = {"minibatch_size": 128, "update_epochs": 4}
@@ -188,7 +188,7 @@ def test_a_whole_rollout_of_told_tasks_in_one_call_is_the_rollout_step_by_step(m
     weight = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0))
     parameters = list(learner.memory.parameters())
     gradients = torch.autograd.grad((fast * weight).sum(), parameters)
-    monkeypatch.setattr(type(learner.memory), "unrolled", None)
+    monkeypatch.setattr(type(learner.memory), "unrolled", Memory.unrolled)
     slow = learner.actor._remembered(rollout)
     torch.testing.assert_close(fast, slow, rtol=0, atol=1e-5)
     for one, other in zip(gradients, torch.autograd.grad((slow * weight).sum(), parameters), strict=True):

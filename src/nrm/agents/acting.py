@@ -11,11 +11,12 @@ from torch import Tensor, nn
 
 from nrm.agents.actions import head_for
 from nrm.agents.devices import device_of
+from nrm.agents.encoding import observations_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.layers import RunningFeatures, SharedTrunk
 from nrm.envs import BatchedEnv, StepBatch, Truth
 from nrm.errors import ConfigError
-from nrm.neural import DistinctPatches, attention_loss, changed_places
+from nrm.neural import attention_loss
 from nrm.tracking import Memory, Transition
 
 
@@ -145,9 +146,10 @@ class Actor:
         self.head = head_for(env.actions, self.device)
         self.held = held or self.head.held
         self.observation = env.reset(seed)
+        self._seen = observations_of(env)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            sample = self._sample()
+            sample = self._seen.sample(self.observation)
             sight = Sight(env.spec, None if sample is None else sample.cpu(), memory.view_letters)
             # Drawn on the processor: equal seeds begin with equal networks on every device.
             self.net: Any = network_kind(env, network).build(sight, memory.size, self.head, network).to(self.device)
@@ -155,29 +157,22 @@ class Actor:
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):
             self.parameters += list(memory.parameters())
-        if memory.table is not None and not torch.equal(memory.feature(self._numbers(memory.table)), memory.table):
+        self._rows_of_memory = 0 if memory.table is None else len(memory.table)
+        numbers = torch.arange(self._rows_of_memory, device=self.device)
+        if memory.table is not None and not torch.equal(memory.feature(numbers), memory.table):
             raise ConfigError(
                 "a memory's table must hold its features, row by row: feature(carry) is table[carry]; where carries "
                 "are no row numbers, let table be None"
             )
-        self._features: Tensor | None = None
         self._policy: Tensor | None = None
         self._reached: Tensor | None = None
         # What acting found of the last rollout, whose actions tell it from others: scores and values of each step.
         self._said: list[tuple[Tensor, Tensor]] = []
         self._acted: Tensor | None = None
-        # The policy is a table where all pairs of a frame and a memory are about as many as a rollout has steps.
-        rows = None if env.frames is None or memory.table is None else len(env.frames) * len(memory.table)
-        self._tabled = rows is not None and rows <= 4 * steps * env.count
+        # The policy is a table where all pairs of an observation and a memory are about as many as a rollout has steps.
+        self._tabled = 0 < self._seen.count * self._rows_of_memory <= 4 * steps * env.count
         self._unmoved = torch.zeros(env.count, 0, device=self.device)
-        self._patches: DistinctPatches | None = None
         self.carry = memory.begin(current_tasks(env, self.device))
-
-    def _sample(self) -> Tensor | None:
-        """Observations to normalise over: all there are, or the first images. First positions tell too little."""
-        if self.env.frames is not None:
-            return self.env.frames
-        return self.observation if len(self.env.shape) == 3 else None
 
     @torch.no_grad()
     def collect(self) -> Rollout:
@@ -207,22 +202,16 @@ class Actor:
 
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
-        self._features = self._policy = self._reached = self._acted = self._patches = None
+        self._policy = self._reached = self._acted = None
+        self._seen.updated()
         if self.memory.learns:
             self.memory.refresh()
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.settle()
 
     def features(self, observation: Tensor) -> Tensor:
-        """(n, width) features without gradient; those of known frames are computed once an update."""
-        if self.env.frames is None:
-            with torch.no_grad():
-                result: Tensor = self.net.encoder(observation)
-            return result
-        if self._features is None:
-            with torch.no_grad():
-                self._features = self.net.encoder(self.env.frames)
-        return self._features[observation]
+        """(n, width) features without gradient."""
+        return self._seen.features(self.net, observation)
 
     def summary(self, observation: Tensor) -> Tensor:
         """(n, reads) what memories that learn read, without gradient."""
@@ -239,8 +228,8 @@ class Actor:
                 self._rows(rollout.final_observation, rollout.final_carry),
             )
             rows, places = torch.unique(torch.stack(met), return_inverse=True)
-            features = self._encode(rows // self._table_rows)
-            logits, values = self.net(features, self.memory.feature(rows % self._table_rows))
+            features = self._encode(rows // self._rows_of_memory)
+            logits, values = self.net(features, self.memory.feature(rows % self._rows_of_memory))
             here, self._reached = places[0].flatten(), values.detach()[places[1]]
             return logits.index_select(0, here).view(*leading, -1), values.index_select(0, here).view(leading)
         memory = self._remembered(rollout) if self.memory.learns else self.memory.feature(rollout.carry)
@@ -255,37 +244,17 @@ class Actor:
         patches, (time, envs, places), until the networks are updated. With `motion`, what moves is found for networks
         that learn from it.
         """
-        if self.env.frames is not None:
-            return rollout
-        size, patches = getattr(self.net.encoder, "places", None), getattr(self.net.encoder, "distinct", None)
-        if motion and size is not None and hasattr(self.net, "motion"):
-            before, after = rollout.observation.flatten(0, 1), rollout.final_observation.flatten(0, 1)
-            rollout = rollout._replace(moved=changed_places(before, after, size).view(*rollout.reward.shape, -1))
-        # What an action led to is the next observation, unless an episode or the rollout ended.
-        own = rollout.done.clone()
-        own[-1] = True
-        self._patches = (
-            None
-            if patches is None
-            else patches(torch.cat([rollout.observation.flatten(0, 1), rollout.final_observation[own]]))
-        )
-        if self._patches is None:
-            return rollout
-        steps = rollout.reward.numel()
-        here = self._patches.numbers[:steps].view(*rollout.reward.shape, -1)
-        reached = here.roll(-1, 0)
-        reached[own] = self._patches.numbers[steps:]
-        return rollout._replace(observation=here, final_observation=reached)
+        return self._seen.preprocess(self.net, rollout, motion)
 
     def inverse_dynamics_loss(self, rollout: Rollout) -> Tensor | None:
         """How badly what moves is seen: how much attention misses of it, and how badly it tells actions.
 
         The latter is the mean of -log of the probability of each action, told from what was seen before and after it.
-        None for networks that do not tell (those without `motion`), and where observations are listed. The rollout is
-        one that was preprocessed.
+        None for networks that do not tell (those without `motion`), and where nobody has looked for what moves. The
+        rollout is one that was preprocessed.
         """
         motion = getattr(self.net, "motion", None)
-        if motion is None or self.env.frames is not None:
+        if motion is None or not rollout.moved.shape[-1]:
             return None
         images = torch.stack([rollout.observation, rollout.final_observation]).flatten(1, 2)
         scores, looks = motion(*self._encode(images))
@@ -330,57 +299,26 @@ class Actor:
             self._said.append(self.net(features, memory))
             return self._said[-1][0]
         if self._policy is None:
-            table, frames = self.memory.table, self.env.frames
-            assert table is not None
-            assert frames is not None
-            seen = self.features(self._numbers(frames)).repeat_interleave(len(table), 0)
-            self._policy = self.net.logits(seen, table.repeat(len(frames), 1))
+            seen, remembered = (
+                torch.arange(count, device=self.device) for count in (self._seen.count, self._rows_of_memory)
+            )
+            features = self.features(seen).repeat_interleave(len(remembered), 0)
+            self._policy = self.net.logits(features, self.memory.feature(remembered).repeat(len(seen), 1))
         return self._policy[self._rows(observation, carry)]
 
-    def _numbers(self, table: Tensor) -> Tensor:
-        return torch.arange(len(table), device=self.device)
-
-    @property
-    def _table_rows(self) -> int:
-        assert self.memory.table is not None
-        return len(self.memory.table)
-
     def _rows(self, observation: Tensor, carry: Tensor) -> Tensor:
-        """The number of each pair of a frame and a row of the memory's table."""
-        return observation * self._table_rows + carry
+        """The number of each pair of a listed observation and a row of the memory's table."""
+        return observation * self._rows_of_memory + carry
 
     def _encode(self, observation: Tensor) -> Tensor:
         """(…, width) features with gradient, of observations (…) with any leading dimensions."""
-        if self.env.frames is not None:
-            table: Tensor = self.net.encoder(self.env.frames)
-            return table.index_select(0, observation.flatten()).view(*observation.shape, -1)
-        if self._patches is not None and observation.dtype == torch.int64:
-            numbers = observation.flatten(0, -2)
-            gathered: Tensor = self.net.encoder(self._patches._replace(numbers=numbers))
-            return gathered.view(*observation.shape[:-1], -1)
-        leading = observation.shape[: observation.dim() - len(self.env.shape)]
-        encoded: Tensor = self.net.encoder(observation.flatten(0, len(leading) - 1))
-        return encoded.view(*leading, -1)
+        return self._seen.encode(self.net, observation)
 
     def _remembered(self, rollout: Rollout) -> Tensor:
         """(time, envs, size) the memory's features with gradient, read again from the carry at the beginning."""
-        carry = rollout.carry[0]
-        final_features = self.net.summary(self._encode(rollout.final_observation))
-        unrolled = getattr(self.memory, "unrolled", None)
-        if unrolled is not None:
-            seen = Transition(rollout.final_observation, final_features, rollout.action, rollout.reward, None)
-            whole: Tensor = unrolled(carry, seen, rollout.done, rollout.task)
-            return whole
-        result = []
-        for step in range(len(rollout.action)):
-            result.append(self.memory.feature(carry))
-            seen = Transition(
-                rollout.final_observation[step], final_features[step], rollout.action[step], rollout.reward[step], None
-            )
-            # The step after tells the task of an episode that begins; after the last step nothing is asked.
-            task = rollout.task[min(step + 1, len(rollout.task) - 1)]
-            carry = self.memory.reset(self.memory.read(carry, seen), rollout.done[step], task)
-        return torch.stack(result)
+        features = self.net.summary(self._encode(rollout.final_observation))
+        seen = Transition(rollout.final_observation, features, rollout.action, rollout.reward, None)
+        return self.memory.unrolled(rollout.carry[0], seen, rollout.done, rollout.task)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that acting goes on from."""

@@ -7,8 +7,9 @@ know nothing about kinds of actions.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,54 +21,49 @@ from torch.nn.functional import one_hot, softplus
 from nrm.envs import ActionSpace, action_space
 
 
-class ActionHead(Protocol):
+class ActionHead(ABC):
     """A kind of actions. An action is one number, or a row of `size` numbers."""
 
     width: int
     """How many scores a policy gives for one decision."""
     encoded: int
     """The width of an action as numbers that a network reads."""
-    held: int
+    held = 1
     """Steps in training that sample with the same noise, unless a setting says otherwise."""
 
     def layer(self, inputs: int) -> nn.Module:
-        """A last layer of a policy: from (n, inputs) to scores (n, width)."""
+        """A last layer of a policy, from (n, inputs) to scores (n, width): a linear one."""
+        return nn.Linear(inputs, self.width)
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
-        """(*leading, …) the randomness of that many decisions, to be given to `sample`: on the generator's device."""
+        """(*leading, …) the randomness of that many decisions, to be given to `sample`: on the generator's device.
+
+        Gumbel noise: argmax(logits + noise) is a sample of the softmax.
+        """
+        return -torch.empty(*leading, self.width).exponential_(generator=generator).log()
 
     def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
         """Actions drawn from the distribution."""
+        return self.best(scores + noise)
 
+    @abstractmethod
     def best(self, scores: Tensor) -> Tensor:
         """The actions of a policy that takes no chances."""
 
+    @abstractmethod
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """(…) the logarithm of the probability (or density) of actions, and (…) the entropy of the distribution."""
 
+    @abstractmethod
     def encode(self, actions: Tensor) -> Tensor:
         """(…, encoded) actions as numbers."""
 
 
-class DiscreteActions:
+class DiscreteActions(ActionHead):
     """One of some actions, numbered from 0: the scores are logits."""
-
-    held = 1
 
     def __init__(self, count: int) -> None:
         self.width = self.encoded = count
-
-    def layer(self, inputs: int) -> nn.Module:
-        """A linear one."""
-        return nn.Linear(inputs, self.width)
-
-    def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
-        """Gumbel noise: argmax(logits + noise) is a sample of the softmax."""
-        return -torch.empty(*leading, self.width).exponential_(generator=generator).log()
-
-    def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
-        """(…) numbers of actions."""
-        return (scores + noise).argmax(-1)
 
     def best(self, scores: Tensor) -> Tensor:
         """(…) the most probable actions."""
@@ -113,27 +109,12 @@ class _Categorical(torch.autograd.Function):
         return (-probs * pull).scatter_add_(-1, places, of_chosen), None
 
 
-class MultiDiscreteActions:
+class MultiDiscreteActions(ActionHead):
     """Several independent choices at once, (…, choices) numbers: the scores are their logits, one after the other."""
-
-    held = 1
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = list(sizes)
         self.width = self.encoded = sum(self.sizes)
-        self._parts = [DiscreteActions(size) for size in self.sizes]
-
-    def layer(self, inputs: int) -> nn.Module:
-        """A linear one."""
-        return nn.Linear(inputs, self.width)
-
-    def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
-        """Gumbel noise for every choice."""
-        return DiscreteActions(self.width).noise(leading, generator)
-
-    def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
-        """(…, choices) numbers."""
-        return self.best(scores + noise)
 
     def best(self, scores: Tensor) -> Tensor:
         """(…, choices) the most probable ones."""
@@ -141,22 +122,17 @@ class MultiDiscreteActions:
 
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """(…) sums over the choices."""
-        pairs = [
-            part.evaluate(logits, chosen)
-            for part, logits, chosen in zip(
-                self._parts, torch.split(scores, self.sizes, -1), actions.unbind(-1), strict=True
-            )
-        ]
-        log_probs, entropies = zip(*pairs, strict=True)
+        parts = zip(torch.split(scores, self.sizes, -1), actions.unbind(-1), strict=True)
+        log_probs, entropies = zip(*(categorical(logits, chosen) for logits, chosen in parts), strict=True)
         return torch.stack(log_probs).sum(0), torch.stack(entropies).sum(0)
 
     def encode(self, actions: Tensor) -> Tensor:
         """(…, width) one-hot, one choice after the other."""
-        columns = zip(self._parts, actions.unbind(-1), strict=True)
-        return torch.cat([part.encode(column) for part, column in columns], -1)
+        columns = zip(actions.unbind(-1), self.sizes, strict=True)
+        return torch.cat([one_hot(column, size).float() for column, size in columns], -1)
 
 
-class BoxActions:
+class BoxActions(ActionHead):
     """Numbers between bounds, (…, size): a Gaussian, squashed by tanh into them.
 
     The scores are its means and the logarithms of its standard deviations, before squashing.
@@ -164,8 +140,6 @@ class BoxActions:
 
     held = 8
     """Noise that is new at every step averages out: the agent trembles and stays where it is."""
-    inside = 1 - 1e-6
-    """Actions at a bound count as this far from the middle, of 1: at the bound itself the density is not finite."""
 
     def __init__(self, low: Tensor, high: Tensor) -> None:
         """`low`, `high`: (size,) bounds."""
@@ -199,7 +173,8 @@ class BoxActions:
         """(…) with the correction for squashing; the entropy is that of the squashed distribution, by quadrature."""
         mean, log_std = scores.chunk(2, -1)
         std = log_std.exp()
-        raw = self.encode(actions).clamp(-self.inside, self.inside).atanh()
+        inside = 1 - 1e-6  # at a bound itself the density is not finite
+        raw = self.encode(actions).clamp(-inside, inside).atanh()
         standard = (raw - mean) / std
         stretch = self._half.log()
         gaussian = -0.5 * standard.square() - log_std - 0.5 * math.log(2 * math.pi)

@@ -91,6 +91,19 @@ class Memory(ABC):
     def feature(self, carry: Tensor) -> Tensor:
         """(…, size) what the policy sees of a carry, with any leading dimensions."""
 
+    def unrolled(self, carry: Tensor, seen: Transition, done: Tensor, task: Tensor) -> Tensor:
+        """(time, envs, size) the features before each step of a rollout, from the carry before the first.
+
+        Tensors of `seen`, `done` and `task` are (time, envs, …). For memories that learn, which may have a faster form.
+        """
+        result = []
+        for step, over in enumerate(done):
+            result.append(self.feature(carry))
+            shown = Transition(*(None if part is None else part[step] for part in seen))  # type: ignore[arg-type]
+            # The step after tells the task of an episode that begins; after the last step nothing is asked.
+            carry = self.reset(self.read(carry, shown), over, task[min(step + 1, len(task) - 1)])
+        return torch.stack(result)
+
     def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
         """What it believes of a step that led from a carry to the carry `reached`; nothing by default."""
         return Report()
