@@ -141,6 +141,10 @@ class ObservationSpec:
     local: bool = False
     """Whether what holds is shown at one place of an image."""
 
+    def shown(self, observation: Tensor) -> Tensor:
+        """(…, *shape) observations as they look, also where they are row numbers (…)."""
+        return observation if self.table is None else self.table[observation]
+
 
 def _part(name: str, space: spaces.Space[Any]) -> Part:
     if isinstance(space, spaces.Discrete):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nrm.agents import play
-from nrm.agents.playing import NOISE_SCALE, StuckNoise
+from nrm.agents.playing import StuckNoise
 from nrm.agents.task_execution import Agent
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
@@ -29,7 +29,7 @@ def test_after_some_steps_without_anything_new_one_goes_a_stride_in_one_directio
     noise = [noisy.noise(SAME, fresh(step))[0, 0].item() for step in range(60)]
     expected = [float(step) for step in range(60)]
     for start in (20, 30, 40, 50):
-        expected[start : start + 4] = [NOISE_SCALE * start] * 4
+        expected[start : start + 4] = [7.0 * start] * 4
     assert noise == expected
 
 
@@ -40,11 +40,11 @@ def test_what_the_memory_shows_counts_for_each_environment() -> None:
     news = SAME.clone()
     news[1, 2] = 0.6
     noisy.noise(news, fresh(9))
-    assert noisy.noise(news, fresh(10))[:, 0].tolist() == [NOISE_SCALE * 10, 10]
+    assert noisy.noise(news, fresh(10))[:, 0].tolist() == [7.0 * 10, 10]
     # A little more is nothing new: beliefs drift.
     for step in range(11, 19):
         noisy.noise(news + 0.04 * (step - 10), fresh(step))
-    assert noisy.noise(news, fresh(19))[1, 0] == NOISE_SCALE * 19
+    assert noisy.noise(news, fresh(19))[1, 0] == 7.0 * 19
 
 
 def test_a_new_episode_begins_anew() -> None:
@@ -52,7 +52,7 @@ def test_a_new_episode_begins_anew() -> None:
     for step in range(5):
         noisy.noise(SAME, fresh(step))
     noisy.begin(torch.tensor([True, False]))
-    assert noisy.noise(SAME, fresh(5))[:, 0].tolist() == [5, NOISE_SCALE * 5]
+    assert noisy.noise(SAME, fresh(5))[:, 0].tolist() == [5, 7.0 * 5]
 
 
 def quick(**tasks: Any) -> Any:

@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.agents.training import History
+from nrm.aliases import FloatArray
 from nrm.machines import MooreMachine
-
-LAST = 500
-"""Episodes that are looked at."""
-MAX_ENDINGS = 6
-"""Potentials that are listed one by one; more, as those of many tasks are, are put together."""
-SOLVED, RARE, MOSTLY = 0.95, 0.05, 0.5
-"""Shares of episodes."""
-FEW = 40
-"""So few episodes are taken together: nothing can be said about how returns change."""
-EXPLAINED = 0.9
-"""The share of new episodes that a good grounder explains."""
-RISE = 0.03
-"""A higher mean potential than that of as many episodes before, as a share of the spread, counts as rising."""
-
-
-Potentials: TypeAlias = NDArray[np.float64]
 
 
 class Ending(NamedTuple):
@@ -56,102 +41,64 @@ class Diagnosis:
     @property
     def lines(self) -> tuple[str, ...]:
         """As people read it."""
-        told = ", ".join(map(str, self.endings))
-        return (f"potentials at the end of the last {self.episodes} episodes: {told}", *self.advice)
-
-
-class _Facts(NamedTuple):
-    """Episodes by the potential they end at, which the sum of their rewards tells."""
-
-    machine: MooreMachine
-    reached: Potentials
-    """(episodes,) of the last episodes."""
-    earlier: Potentials
-    """Of about as many before these."""
-    undecided: NDArray[np.bool_]
-    """(episodes,) whether an episode ended without success and, as far as rewards tell, without failure."""
-
-    @property
-    def initial(self) -> float:
-        return float(self.machine.outputs[self.machine.initial])
-
-    @property
-    def best(self) -> float:
-        return float(self.machine.outputs.max())
-
-    @property
-    def success(self) -> float:
-        return float(_at(self.reached, self.best).mean())
-
-    @property
-    def lost(self) -> float:
-        return float(1 - self.success - self.undecided.mean())
-
-    @property
-    def rising(self) -> bool:
-        spread = self.best - self.machine.outputs.min()
-        return bool(len(self.earlier) and self.reached.mean() - self.earlier.mean() > RISE * spread)
+        ends = ", ".join(map(str, self.endings))
+        return (f"potentials at the end of the last {self.episodes} episodes: {ends}", *self.advice)
 
 
 def diagnose(history: History, machine: MooreMachine) -> Diagnosis:
     """Of the episodes of a run, at least one, on a task's machine or the union of many; see `Diagnosis`."""
-    facts = _facts(history, machine)
-    advice = () if facts.success >= SOLVED else tuple(_advice(facts, history))
-    return Diagnosis(len(facts.reached), tuple(_endings(facts)), advice)
+    potentials = np.round(np.array(history.returns[-1000:]) + machine.outputs[machine.initial], 4)
+    # Of so few as 40 episodes nothing can be said about how returns change.
+    last = min(500, -(-len(potentials) // 2)) if len(potentials) > 40 else len(potentials)
+    reached, earlier = potentials[-last:], potentials[:-last]
+    won = _at(reached, machine.outputs.max())
+    advice = () if won.mean() >= 0.95 else tuple(_advice(history, machine, reached, earlier, won))
+    return Diagnosis(last, tuple(_endings(reached, machine)), advice)
 
 
-def _facts(history: History, machine: MooreMachine) -> _Facts:
-    initial, failed = machine.outputs[machine.initial], machine.outputs[machine.dead]
-    potentials = np.round(np.array(history.returns[-2 * LAST :], dtype=np.float64) + initial, 4)
-    last = min(LAST, -(-len(potentials) // 2)) if len(potentials) > FEW else len(potentials)
-    reached = potentials[-last:]
-    # A failure that costs nothing looks like an episode that got nowhere.
-    lost = _at(reached, failed.min()) if len(failed) and failed.min() < initial else np.zeros(last, dtype=bool)
-    return _Facts(machine, reached, potentials[:-last], ~lost & ~_at(reached, machine.outputs.max()))
-
-
-def _at(reached: Potentials, potential: float) -> NDArray[np.bool_]:
+def _at(reached: FloatArray, potential: float) -> NDArray[np.bool_]:
     return np.abs(reached - potential) < 1e-3
 
 
-def _endings(facts: _Facts) -> Iterator[Ending]:
-    """One for each potential; where there are many, one for the worst, initial and best, and for what lies between."""
-    reached = facts.reached
+def _endings(reached: FloatArray, machine: MooreMachine) -> Iterator[Ending]:
+    """One for each potential; of more than six, one for the worst, initial and best, and for what lies between."""
     values, counts = np.unique(reached, return_counts=True)
     found = [Ending(float(v), float(v), float(n) / len(reached)) for v, n in zip(values, counts, strict=True)]
-    if len(found) > MAX_ENDINGS:
-        marks = sorted({float(facts.machine.outputs.min()), facts.initial, facts.best})
+    if len(found) > 6:
+        outputs = machine.outputs
+        marks = sorted({float(outputs.min()), float(outputs[machine.initial]), float(outputs.max())})
         found = [Ending(mark, mark, _at(reached, mark).mean()) for mark in marks]
         between = ((low, high, (reached > low + 1e-3) & (reached < high - 1e-3)) for low, high in pairwise(marks))
         found += [Ending(low, high, inside.mean()) for low, high, inside in between]
     yield from (one for one in sorted(found, reverse=True) if one.share)
 
 
-def _advice(facts: _Facts, history: History) -> Iterator[str]:
-    """What to try, most telling first."""
-    if history.decisions and (explained := history.decisions[-1].explained) < EXPLAINED:
+def _advice(
+    history: History, machine: MooreMachine, reached: FloatArray, earlier: FloatArray, won: NDArray[np.bool_]
+) -> Iterator[str]:
+    """What to try, most telling first. A failure that costs nothing looks like an episode that got nowhere."""
+    if history.decisions and (explained := history.decisions[-1].explained) < 0.9:
         yield (
             f"the grounder explains the rewards of only {explained:.0%} of new episodes, so the agent follows wrong "
             "states: train longer, or choose another grounder"
         )
-    if facts.rising:
-        yield f"returns still rise, from {facts.earlier.mean():.3g} to {facts.reached.mean():.3g}: train longer"
-    elif facts.lost > facts.undecided.mean():
+    outputs, failed = machine.outputs, machine.outputs[machine.dead].min(initial=np.inf)
+    lost = _at(reached, failed) if failed < outputs[machine.initial] else np.zeros_like(won)
+    undecided = ~lost & ~won
+    if len(earlier) and reached.mean() - earlier.mean() > 0.03 * (outputs.max() - outputs.min()):
+        yield f"returns still rise, from {earlier.mean():.3g} to {reached.mean():.3g}: train longer"
+    elif lost.mean() > undecided.mean():
         yield (
-            f"{facts.lost:.0%} of episodes are lost, and returns no longer rise: try less exploration towards the end "
+            f"{lost.mean():.0%} of episodes are lost, and returns no longer rise: try less exploration towards the end "
             "of training, or a lower failure potential"
         )
     else:
-        yield from _stuck(facts, np.array(history.lengths[-len(facts.reached) :]))
-
-
-def _stuck(facts: _Facts, lengths: NDArray[np.int64]) -> Iterator[str]:
-    """What to try where episodes end before the task is decided, and returns no longer rise."""
-    ends, counts = np.unique(facts.reached[facts.undecided], return_counts=True)
-    common, top = float(ends[counts.argmax()]), float(facts.reached.max())
-    got = f"most episodes without success stop at {common:.3g}" if facts.success else f"no episode gets past {top:.3g}"
-    yield f"{got}, and returns no longer rise: try more exploration (a larger entropy weight)"
-    if (lengths[facts.undecided] == lengths.max()).mean() > MOSTLY:
-        yield "most of these episodes reach the limit of steps: try longer ones"
-    if facts.machine.dead.any() and facts.lost < RARE:
-        yield "hardly any episode is lost: fear of failing may hold the agent back; try a higher failure potential"
+        ends, counts = np.unique(reached[undecided], return_counts=True)
+        common = f"most episodes without success stop at {ends[counts.argmax()]:.3g}"
+        got = common if won.any() else f"no episode gets past {reached.max():.3g}"
+        yield f"{got}, and returns no longer rise: try more exploration (a larger entropy weight)"
+        lengths = np.array(history.lengths[-len(reached) :])
+        if (lengths[undecided] == lengths.max()).mean() > 0.5:
+            yield "most of these episodes reach the limit of steps: try longer ones"
+        if machine.dead.any() and lost.mean() < 0.05:
+            yield "hardly any episode is lost: fear of failing may hold the agent back; try a higher failure potential"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,9 +22,6 @@ from nrm.errors import EnvError, NrmWarning
 from nrm.machines import TaskSet
 from nrm.tracking import Belief, Memory
 
-NOISE_SCALE = 7.0
-"""How many times stronger the noise is."""
-
 
 class StuckNoise:
     """The noise that actions are sampled with, of environments side by side: strong for agents that are stuck.
@@ -34,7 +32,7 @@ class StuckNoise:
     """
 
     def __init__(self, after: int | None) -> None:
-        """`after`: steps without anything new before the first burst of noise; None for never."""
+        """`after`: steps without anything new before noise is strong for the first time; None for never."""
         self._after = after
         self._since: Tensor | None = None
         """(envs,) steps since the memory showed something new; -1 where an episode begins."""
@@ -50,11 +48,11 @@ class StuckNoise:
         new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > 0.5)
         self._shown = torch.where(new[:, None], feature, self._shown)
         self._since = torch.where(new, 0, self._since + 1)
-        # A burst takes a fifth of these steps; where it led to nothing new, the next one comes after half of them.
+        # It is strong for a fifth of these steps; where that led to nothing new, again after half of them.
         step = (self._since - self._after) % max(1, self._after // 2)
-        burst = ((self._since >= self._after) & (step < max(1, self._after // 5)))[:, None]
-        self._noise = torch.where(burst & (step > 0)[:, None], self._noise, fresh)
-        return torch.where(burst, NOISE_SCALE * self._noise, fresh)
+        strong = ((self._since >= self._after) & (step < max(1, self._after // 5)))[:, None]
+        self._noise = torch.where(strong & (step > 0)[:, None], self._noise, fresh)
+        return torch.where(strong, 7.0 * self._noise, fresh)
 
     def begin(self, done: Tensor) -> None:
         """Episodes (envs,) are over, and others begin in their place."""
@@ -202,41 +200,30 @@ def film(
     `belief`: what memories read, no rewards if absent. `name`: of the environment, for a warning where it promises
     pictures and draws none.
     """
-    camera = None if env.render_mode is None else RenderCollection(_Drawn(env, name), reset_clean=False)
-    batched = GymVectorEnv.of(lambda: env if camera is None else camera, 1)
+    camera = RenderCollection(env, reset_clean=False) if env.render_mode is not None and _draws(env, name) else None
+    batched = GymVectorEnv.of(lambda: camera or env, 1)
     for played in play(trainer, batched, seed, greedy, belief):
         pictures = [] if camera is None else list(camera.render())
         done = bool(played.done[0])
         # After an episode's end the next one has begun already, and was rendered.
-        drawn = [picture for picture in (pictures[:-1] if done else pictures) if picture is not None]
-        yield Shot(drawn, played)
+        yield Shot(pictures[:-1] if done else pictures, played)
         if done:
             return
 
 
-class _Drawn(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose pictures are None, with a warning, where it promises some and draws none."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any], name: str) -> None:
-        super().__init__(env)
-        self._name = name
-        self._warned = False
-
-    def render(self) -> Any:
-        """The picture, if there is one."""
-        try:
-            picture: Any = self.env.render()
-        except NotImplementedError:
-            picture = None
-        if picture is None and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{self._name} says that it renders as '{self.render_mode}', but its render() draws nothing; write "
-                "one, or leave render_modes out of its metadata",
-                NrmWarning,
-                stacklevel=2,
-            )
-        return picture
+def _draws(env: gymnasium.Env[Any, Any], name: str) -> bool:
+    """Whether an environment that promises pictures draws any; a warning where it does not."""
+    env.reset()
+    with suppress(NotImplementedError):
+        if env.render() is not None:
+            return True
+    warnings.warn(
+        f"{name} says that it renders as '{env.render_mode}', but its render() draws nothing; write one, or leave "
+        "render_modes out of its metadata",
+        NrmWarning,
+        stacklevel=2,
+    )
+    return False
 
 
 def action_names(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
