@@ -17,7 +17,7 @@ import tyro
 
 from benchmarks.common import report
 from benchmarks.training_speed import StateInObservation
-from nrm.agents import NetworkConfig, PPOConfig, new_trainer
+from nrm.agents import PPOConfig, new_trainer
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
 
@@ -78,7 +78,7 @@ def theirs(machine: MooreMachine, num_envs: int, steps: int, seed: int) -> Outco
         env = StateInObservation(TaskEnv(MinecraftEnv(), machine))
         return TransformReward(env, lambda reward: float(reward) * SETTINGS.reward_scale)
 
-    hidden = NetworkConfig().hidden
+    hidden = 120
     model = PPO(
         "MlpPolicy",
         VecMonitor(DummyVecEnv([make] * num_envs)),
@@ -88,8 +88,8 @@ def theirs(machine: MooreMachine, num_envs: int, steps: int, seed: int) -> Outco
         learning_rate=SETTINGS.learning_rate,
         gamma=SETTINGS.gamma,
         gae_lambda=SETTINGS.gae_lambda,
-        clip_range=SETTINGS.clip_coef,
-        vf_coef=SETTINGS.vf_coef,
+        clip_range=0.2,
+        vf_coef=0.5,
         ent_coef=SETTINGS.ent_coef,
         max_grad_norm=SETTINGS.max_grad_norm or np.inf,
         policy_kwargs={"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},

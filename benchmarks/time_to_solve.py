@@ -21,7 +21,7 @@ import tyro
 
 from benchmarks.common import report
 from benchmarks.training_speed import StateInObservation
-from nrm.agents import METHODS, NetworkConfig, new_trainer
+from nrm.agents import METHODS, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.files import read_json, write_json
@@ -114,7 +114,7 @@ def theirs(machine: MooreMachine, name: str, count: int, seed: int, episodes: in
     from stable_baselines3.common.vec_env import DummyVecEnv
 
     watch = Watch(episodes)
-    ours_config, hidden = A2CConfig(), NetworkConfig().hidden
+    ours_config, hidden = A2CConfig(), 120
 
     class Watching(BaseCallback):
         def _on_step(self) -> bool:
@@ -131,7 +131,7 @@ def theirs(machine: MooreMachine, name: str, count: int, seed: int, episodes: in
         "learning_rate": ours_config.learning_rate,
         "gamma": ours_config.gamma,
         "gae_lambda": ours_config.gae_lambda,
-        "vf_coef": ours_config.vf_coef,
+        "vf_coef": 0.5,
         "ent_coef": 0.01,
         "policy_kwargs": {"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},
         "device": "cpu",

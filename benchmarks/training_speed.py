@@ -17,7 +17,7 @@ import torch
 import tyro
 
 from benchmarks.common import report
-from nrm.agents import METHODS, NetworkConfig, Trainer, new_trainer
+from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
@@ -64,7 +64,7 @@ def sb3_seconds(machine: MooreMachine, num_envs: int, steps: int) -> float:
     from stable_baselines3 import A2C
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    agent, hidden = A2CConfig(), NetworkConfig().hidden
+    agent, hidden = A2CConfig(), 120
     vector = DummyVecEnv([lambda: StateInObservation(TaskEnv(MinecraftEnv(), machine))] * num_envs)
     model = A2C(
         "MlpPolicy",
@@ -73,7 +73,7 @@ def sb3_seconds(machine: MooreMachine, num_envs: int, steps: int) -> float:
         learning_rate=agent.learning_rate,
         gamma=agent.gamma,
         gae_lambda=agent.gae_lambda,
-        vf_coef=agent.vf_coef,
+        vf_coef=0.5,
         ent_coef=agent.ent_coef,
         use_rms_prop=False,
         policy_kwargs={"net_arch": [hidden, hidden], "activation_fn": torch.nn.Tanh},

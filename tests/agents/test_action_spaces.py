@@ -64,7 +64,8 @@ def noise_of(made: Trainer) -> torch.Tensor:
     rollout = made.learner.collect()
     actor: Any = made.learner.actor  # type: ignore[attr-defined]
     mean, log_std = actor.evaluate_no_grad(rollout)[0].chunk(2, -1)
-    noise: torch.Tensor = (actor.head.encode(rollout.action).clamp(-0.999, 0.999).atanh() - mean) / log_std.exp()
+    action = (rollout.action - actor.head._centre) / actor.head._half
+    noise: torch.Tensor = (action.clamp(-0.999, 0.999).atanh() - mean) / log_std.exp()
     return noise
 
 

@@ -32,7 +32,6 @@ def test_a_categorical_distribution() -> None:
     assert float(log_prob) == pytest.approx(math.log(2 / 7))
     assert float(entropy) == pytest.approx(-sum(share * math.log(share) for share in (1 / 7, 2 / 7, 4 / 7)))
     assert head.best(scores).tolist() == [2]
-    assert head.encode(torch.tensor([2])).tolist() == [[0, 0, 1]]
     shares = torch.bincount(drawn(head, scores)) / 40_000
     assert shares.tolist() == pytest.approx([1 / 7, 2 / 7, 4 / 7], abs=0.01)
 
@@ -45,7 +44,6 @@ def test_several_choices_are_independent_categorical_ones() -> None:
     shares = ((1 / 4, 3 / 4), (1 / 8, 2 / 8, 5 / 8))
     assert float(entropy) == pytest.approx(-sum(one * math.log(one) for part in shares for one in part))
     assert head.best(scores).tolist() == [[1, 2]]
-    assert head.encode(torch.tensor([[1, 0]])).tolist() == [[0, 1, 1, 0, 0]]
     sample = drawn(head, scores)
     joint = torch.zeros(2, 3).index_put_(tuple(sample.t()), torch.tensor(1 / 40_000), accumulate=True)
     expected = torch.tensor(shares[0])[:, None] * torch.tensor(shares[1])
@@ -102,7 +100,6 @@ def test_bounds_are_respected_and_actions_at_them_have_finite_gradients() -> Non
     assert scores.grad is not None
     assert bool(scores.grad.isfinite().all())
     assert head.best(torch.zeros(1, 4)).tolist() == [pytest.approx([0.3, 5.25])]
-    torch.testing.assert_close(head.encode(torch.tensor([[0.7, 5.25]])), torch.tensor([[1.0, 0.0]]))
 
 
 def test_the_mean_of_minus_the_logarithm_of_samples_is_the_entropy() -> None:

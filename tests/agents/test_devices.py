@@ -33,7 +33,7 @@ SPECIAL: list[tuple[str, str, dict[str, Any]]] = [
     ("nrm", "image", {}),
     ("nrm", "image-episode", {}),
     ("rnn", "image-episode", {}),
-    ("rnn", "flat", {"env": {"actions": "continuous"}, "recurrent": {"reads_rewards": True}}),
+    ("rnn", "flat", {"env": {"actions": "continuous"}}),
 ]
 MANY = [(method, env, {"tasks": {"count": 8}}) for method, env in (("rm", "letter"), ("nrm", "flat"), ("rnn", "flat"))]
 QUICK: dict[str, Any] = {"every": 4, "epochs": 3, "restarts": 1}

@@ -8,7 +8,6 @@ from torch import Tensor
 
 import nrm
 from nrm.agents import METHODS, Trainer, evaluate, new_trainer, play
-from nrm.agents.rnn import RecurrentConfig
 from nrm.envs import BatchedMinecraft, MinecraftConfig, StepBatch
 from nrm.tracking import Belief
 
@@ -104,8 +103,7 @@ class Repaid(BatchedMinecraft):
 @pytest.mark.parametrize("method", METHODS.own)
 def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    settings = {"recurrent": RecurrentConfig(reads_rewards=True)}
-    made = new_trainer(BatchedMinecraft(ENV, machine, 4), method, episodes=60, seed=3, settings=settings)
+    made = new_trainer(BatchedMinecraft(ENV, machine, 4), method, episodes=60, seed=3)
     made.run()
 
     def features(env: BatchedMinecraft, belief: Belief | None) -> list[Tensor]:
@@ -116,7 +114,7 @@ def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     honest, repaid = (kind(ENV, machine, 4) for kind in (BatchedMinecraft, Repaid))
     for one, other in zip(features(honest, None), features(repaid, None), strict=True):
         assert torch.equal(one, other)
-    if method in ("nrm", "frozen", "return", "rnn"):
+    if method in ("nrm", "frozen", "return"):
         told = zip(features(honest, "filtered"), features(repaid, "filtered"), strict=True)
         assert not all(torch.equal(one, other) for one, other in told)
 

@@ -93,7 +93,7 @@ def losses(config: PPOConfig, advantage: list[float], ratios: list[float], moved
 
 
 def test_what_moved_too_far_in_the_good_direction_no_longer_counts() -> None:
-    config = replace(QUICK, norm_adv=False, clip_coef=0.2)
+    config = replace(QUICK, norm_adv=False)
     # Ratios 1.5 and 0.5; gains 2 and -1. Cut to 1.2 and 0.8: -(1.2 * 2 + 0.8 * -1) / 2, the smaller gain counts.
     policy, value, _ = losses(config, [2.0, -1.0], [1.5, 0.5], [0.0, 0.0])
     assert policy == pytest.approx(-(2.4 - 0.8) / 2)
@@ -177,9 +177,7 @@ def test_a_recurrent_memory_is_replayed_through_the_whole_rollout_of_its_environ
     torch.testing.assert_close(agent.memory.feature(rollout.carry), agent.actor._remembered(rollout))
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("update_epochs", 0), ("clip_coef", -0.1), ("gae_lambda", 1.5), ("num_steps", 0)]
-)
+@pytest.mark.parametrize(("name", "value"), [("update_epochs", 0), ("gae_lambda", 1.5), ("num_steps", 0)])
 def test_impossible_settings(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=f"algorithm.{name}.*{value}"):
         PPOConfig(**{name: value})

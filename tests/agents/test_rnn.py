@@ -9,7 +9,7 @@ from nrm.tracking import Transition
 
 
 def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
-    memory = RecurrentMemory(2, 4, RecurrentConfig(size=5, reads_rewards=False))
+    memory = RecurrentMemory(2, RecurrentConfig(size=5))
     inputs = torch.randn(6, 3, 2, generator=torch.Generator().manual_seed(0))
     carry = memory.start(3)
     stepped = []
@@ -21,7 +21,7 @@ def test_the_lstm_is_one_lstm_over_the_whole_window() -> None:
 
 
 def test_a_whole_rollout_in_one_call_is_the_rollout_step_by_step() -> None:
-    memory = RecurrentMemory(2, 4, RecurrentConfig(size=5))
+    memory = RecurrentMemory(2, RecurrentConfig(size=5))
     generator = torch.Generator().manual_seed(1)
     time, envs = 6, 4
     features = torch.randn(time, envs, 2, generator=generator)

@@ -66,7 +66,7 @@ def test_ppo_by_name_with_its_own_settings(nrm_command: Nrm, tmp_path: Path) -> 
     assert (config["algorithm"], config["num_envs"]) == ("ppo", 64)
     assert config["settings"]["algorithm"]["update_epochs"] == 2
     assert json.loads(nrm_command("evaluate", str(folder), "--episodes", "4", "--json").out)["episodes"] == 4
-    assert "--algorithm.clip-coef" in nrm_command("train", "--algorithm", "ppo", "--help-all").out
+    assert "--algorithm.norm-adv" in nrm_command("train", "--algorithm", "ppo", "--help-all").out
 
 
 def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> None:

@@ -102,7 +102,7 @@ def test_listed_observations_need_no_matrices_where_these_would_be_large(
 
 
 def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
-    recurrent = RecurrentMemory(2, 4, RecurrentConfig(size=5))
+    recurrent = RecurrentMemory(2, RecurrentConfig(size=5))
     for memory in (belief_memory(True), recurrent):
         carry = memory.read(memory.start(2), seen(torch.tensor([0, 0]), torch.tensor([50.0, 50.0])))
         after = memory.reset(carry, torch.tensor([True, False]), torch.zeros(2).long())

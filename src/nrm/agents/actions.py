@@ -16,7 +16,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import one_hot, softplus
+from torch.nn.functional import softplus
 
 from nrm.envs import ActionSpace, action_space
 
@@ -26,8 +26,6 @@ class ActionHead(ABC):
 
     width: int
     """How many scores a policy gives for one decision."""
-    encoded: int
-    """The width of an action as numbers that a network reads."""
     held = 1
     """Steps in training that sample with the same noise, unless a setting says otherwise."""
 
@@ -54,16 +52,12 @@ class ActionHead(ABC):
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """(…) the logarithm of the probability (or density) of actions, and (…) the entropy of the distribution."""
 
-    @abstractmethod
-    def encode(self, actions: Tensor) -> Tensor:
-        """(…, encoded) actions as numbers."""
-
 
 class DiscreteActions(ActionHead):
     """One of some actions, numbered from 0: the scores are logits."""
 
     def __init__(self, count: int) -> None:
-        self.width = self.encoded = count
+        self.width = count
 
     def best(self, scores: Tensor) -> Tensor:
         """(…) the most probable actions."""
@@ -72,10 +66,6 @@ class DiscreteActions(ActionHead):
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """(…) of the categorical distribution."""
         return categorical(scores, actions)
-
-    def encode(self, actions: Tensor) -> Tensor:
-        """(…, count) one-hot."""
-        return one_hot(actions, self.width).float()
 
 
 def categorical(logits: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
@@ -114,7 +104,7 @@ class MultiDiscreteActions(ActionHead):
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = list(sizes)
-        self.width = self.encoded = sum(self.sizes)
+        self.width = sum(self.sizes)
 
     def best(self, scores: Tensor) -> Tensor:
         """(…, choices) the most probable ones."""
@@ -125,11 +115,6 @@ class MultiDiscreteActions(ActionHead):
         parts = zip(torch.split(scores, self.sizes, -1), actions.unbind(-1), strict=True)
         log_probs, entropies = zip(*(categorical(logits, chosen) for logits, chosen in parts), strict=True)
         return torch.stack(log_probs).sum(0), torch.stack(entropies).sum(0)
-
-    def encode(self, actions: Tensor) -> Tensor:
-        """(…, width) one-hot, one choice after the other."""
-        columns = zip(actions.unbind(-1), self.sizes, strict=True)
-        return torch.cat([one_hot(column, size).float() for column, size in columns], -1)
 
 
 class BoxActions(ActionHead):
@@ -143,7 +128,7 @@ class BoxActions(ActionHead):
 
     def __init__(self, low: Tensor, high: Tensor) -> None:
         """`low`, `high`: (size,) bounds."""
-        self.encoded = len(low)
+        self._size = len(low)
         self.width = 2 * len(low)
         self._low, self._high = low, high
         self._centre, self._half = (low + high) / 2, (high - low) / 2
@@ -154,11 +139,11 @@ class BoxActions(ActionHead):
 
     def layer(self, inputs: int) -> nn.Module:
         """Means that begin near the middle, and one standard deviation for each number, wherever the agent is."""
-        return GaussianLayer(inputs, self.encoded)
+        return GaussianLayer(inputs, self._size)
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
         """Of a standard Gaussian."""
-        return torch.randn(*leading, self.encoded, generator=generator)
+        return torch.randn(*leading, self._size, generator=generator)
 
     def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
         """(…, size) within the bounds."""
@@ -174,7 +159,7 @@ class BoxActions(ActionHead):
         mean, log_std = scores.chunk(2, -1)
         std = log_std.exp()
         inside = 1 - 1e-6  # at a bound itself the density is not finite
-        raw = self.encode(actions).clamp(-inside, inside).atanh()
+        raw = ((actions - self._centre) / self._half).clamp(-inside, inside).atanh()
         standard = (raw - mean) / std
         stretch = self._half.log()
         gaussian = -0.5 * standard.square() - log_std - 0.5 * math.log(2 * math.pi)
@@ -182,10 +167,6 @@ class BoxActions(ActionHead):
         points = mean.unsqueeze(-1) + std.unsqueeze(-1) * self._nodes
         entropy = 0.5 + 0.5 * math.log(2 * math.pi) + log_std + _log_slope(points) @ self._weights + stretch
         return log_prob.sum(-1), entropy.sum(-1)
-
-    def encode(self, actions: Tensor) -> Tensor:
-        """(…, size) scaled to lie from -1 to 1."""
-        return (actions - self._centre) / self._half
 
     def _squashed(self, raw: Tensor) -> Tensor:
         # Rounding may step over a bound by a last digit.

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nrm.agents.actions import head_for
 from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs import ActionSpace, BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv, tasks_of
 from nrm.machines import TaskSet, labelled_moves
 from nrm.settings import Checked, Count
 from nrm.tracking import Belief, Memory, Transition
@@ -28,34 +27,27 @@ class RecurrentConfig(Checked):
     """Units of each LSTM layer."""
     layers: Count = 2
     """Layers of the LSTM."""
-    reads_rewards: bool = False
-    """Whether the LSTM reads the last action and reward too, or the observation alone, as in the paper. Tests that read
-    no rewards show it zeros."""
 
 
 class RecurrentMemory(nn.Module, Memory):
-    """The hidden state of an LSTM that reads features, actions, rewards. The carry is (envs, 2, layers, size)."""
+    """The hidden state of an LSTM that reads features of observations. The carry is (envs, 2, layers, size)."""
 
     learns = True
 
-    def __init__(
-        self, features: int, actions: ActionSpace, config: RecurrentConfig, device: torch.device | None = None
-    ) -> None:
+    def __init__(self, features: int, config: RecurrentConfig) -> None:
         super().__init__()
         self.size = config.size
-        self._config = config
-        self._head = head_for(actions, device)
-        more = self._head.encoded + 1 if config.reads_rewards else 0
-        self.lstm = nn.LSTM(features + more, config.size, config.layers)
+        self.lstm = nn.LSTM(features, config.size, config.layers)
 
     def start(self, count: int) -> Tensor:
         """Nothing read yet."""
-        return next(self.parameters()).new_zeros(count, 2, self._config.layers, self.size)
+        return next(self.parameters()).new_zeros(count, 2, self.lstm.num_layers, self.size)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the LSTM."""
         hidden, cell = carry.permute(1, 2, 0, 3).contiguous()
-        _, (hidden, cell) = self.lstm(self._inputs(seen)[None], (hidden, cell))
+        assert seen.features is not None
+        _, (hidden, cell) = self.lstm(seen.features[None], (hidden, cell))
         return torch.stack([hidden, cell]).permute(2, 0, 1, 3)
 
     def unrolled(self, carry: Tensor, seen: Transition, done: Tensor, task: Tensor) -> Tensor:  # noqa: ARG002
@@ -64,7 +56,7 @@ class RecurrentMemory(nn.Module, Memory):
         The same as `feature`, `read` and `reset` step by step, in one call of the LSTM: what follows the end of an
         episode is a row of its own, beside the others. Tensors of `seen` and `done` are (time, envs, …).
         """
-        inputs = self._inputs(seen)
+        assert seen.features is not None
         time, envs = done.shape
         ended, which = done[:-1].nonzero().unbind(1)
         numbers, times = (torch.arange(count, device=done.device) for count in (envs, time))
@@ -74,7 +66,7 @@ class RecurrentMemory(nn.Module, Memory):
         steps = (begun + times[:, None]).clamp(max=time - 1)
         first = torch.cat([carry, self.start(len(which))])
         hidden, cell = first.permute(1, 2, 0, 3).contiguous()
-        read, _ = self.lstm(inputs[steps, rows], (hidden, cell))
+        read, _ = self.lstm(seen.features[steps, rows], (hidden, cell))
         before = torch.cat([self.feature(first)[None], read[:-1]])
         # The row of each step of each environment: that of the last beginning up to it.
         row = numbers.repeat(time, 1)
@@ -82,16 +74,6 @@ class RecurrentMemory(nn.Module, Memory):
         for number, (start, env) in enumerate(zip((ended + 1).tolist(), which.tolist(), strict=True), envs):
             row[start:, env], since[start:, env] = number, start
         return before[times[:, None] - since, row]
-
-    def _inputs(self, seen: Transition) -> Tensor:
-        """(…, inputs) what the LSTM reads of what was seen (…)."""
-        inputs = seen.features
-        assert inputs is not None
-        if not self._config.reads_rewards:
-            return inputs
-        # A potential of 100 is the best there is, so rewards are read in units of it.
-        actions = self._head.encode(seen.action).to(inputs.dtype)
-        return torch.cat([inputs, actions, seen.reward[..., None].to(inputs.dtype) / 100], -1)
 
     def feature(self, carry: Tensor) -> Tensor:
         """The hidden state of the last layer."""
@@ -286,9 +268,9 @@ def _prepare(env: BatchedEnv, settings: RecurrentConfig, features: int, seed: in
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
         if tasks is None:
-            return Prepared(RecurrentMemory(features, env.actions, settings, device).to(device))
+            return Prepared(RecurrentMemory(features, settings).to(device))
         encoder = GraphEncoder(TaskGraphs(tasks))
-        memory = RecurrentMemory(features + encoder.width, env.actions, settings, device)
+        memory = RecurrentMemory(features + encoder.width, settings)
         query = nn.Linear(memory.size, encoder.width)
         return Prepared(TaskRecurrentMemory(memory.to(device), encoder.to(device), query.to(device), tasks))
 

@@ -13,7 +13,7 @@ from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.observations import ObservationSpec
 from nrm.registry import Registry
-from nrm.settings import Checked, Count
+from nrm.settings import Checked
 
 View = Literal["auto", "state", "task"]
 
@@ -24,8 +24,6 @@ class NetworkConfig(Checked):
 
     section = "network."
 
-    hidden: Count = 120
-    """Width of the hidden layers of the paper's actor and critic."""
     normalise: bool = True
     """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
     spread out on them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,16 +16,6 @@ from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures
 from nrm.errors import ConfigError
 from nrm.neural import FlatFeatures, PartsEncoder
-
-
-class Encoder(Protocol):
-    """What features come from."""
-
-    width: int
-    """Of the features."""
-
-    def __call__(self, observations: Tensor) -> Tensor:
-        """(n, width)."""
 
 
 class ImageFeatures(nn.Module):
@@ -160,7 +150,7 @@ class ActorCritic(nn.Module):
     have the same shape, so both are computed as one batched product, which halves the number of calls.
     """
 
-    def __init__(self, encoder: Encoder, memory: int, head: ActionHead, hidden: int) -> None:
+    def __init__(self, encoder: Any, memory: int, head: ActionHead, hidden: int = 120) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         self.encoder = encoder
@@ -224,7 +214,7 @@ class PartsNetwork(ActorCritic):
                 f"{tuple(sight.shape)}; use --network.encoder auto"
             )
         encoder = PartsEncoder(sight.spec.entries, 64)
-        super().__init__(encoder, memory, head, config.hidden)
+        super().__init__(encoder, memory, head)
         self.read = nn.Linear(encoder.width, SUMMARY_WIDTH)
 
     def summary(self, features: Tensor) -> Tensor:
@@ -240,14 +230,14 @@ def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -
         if endless_numbers and config.normalise
         else features_for(sight.shape, sight.sample if config.normalise else None)
     )
-    return ActorCritic(encoder, memory, head, config.hidden)
+    return ActorCritic(encoder, memory, head)
 
 
 NETWORKS.register(NetworkKind("paper", "the paper's appendix", features_width, _build))
 
 
 def _build_blind(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:  # noqa: ARG001
-    return ActorCritic(NoFeatures(), memory, head, config.hidden)
+    return ActorCritic(NoFeatures(), memory, head)
 
 
 NETWORKS.register(NetworkKind("parts", "the entries of a Dict", lambda _: SUMMARY_WIDTH, PartsNetwork))
