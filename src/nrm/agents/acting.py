@@ -97,9 +97,9 @@ def act(
     carry: Tensor | None = None,
     reads_rewards: bool = True,
 ) -> Iterator[Step]:
-    """Steps without end: choose, step, read what it showed, and begin anew where an episode ended.
+    """Choose, step, read what it showed, start over where an episode ended, for ever. `carry`: of episodes that go on.
 
-    `summary`: what memories that learn read of observations. `carry`: that of episodes that go on.
+    `summary`: what memories that learn read of observations.
     """
     task = current_tasks(env, observation.device)
     carry = memory.begin(task) if carry is None else carry
@@ -238,20 +238,17 @@ class Actor:
 
     @torch.no_grad()
     def preprocess(self, rollout: Rollout, motion: bool = True) -> Rollout:
-        """A rollout to learn from again and again: what its images have in common is found once.
+        """A rollout to learn from again and again, with what moves in it, if `motion` is asked for.
 
-        Where the network's encoder can tell distinct patches, and these are few, observations become numbers of
-        patches, (time, envs, places), until the networks are updated. With `motion`, what moves is found for networks
-        that learn from it.
+        Where images have few distinct patches, their numbers (time, envs, places) take their place until an update.
         """
         return self._seen.preprocess(self.net, rollout, motion)
 
     def inverse_dynamics_loss(self, rollout: Rollout) -> Tensor | None:
-        """How badly what moves is seen: how much attention misses of it, and how badly it tells actions.
+        """How much attention misses of what moves, and the mean -log of the probability that it gives each action.
 
-        The latter is the mean of -log of the probability of each action, told from what was seen before and after it.
-        None for networks that do not tell (those without `motion`), and where nobody has looked for what moves. The
-        rollout is one that was preprocessed.
+        The rollout is one that was preprocessed. None for networks without `motion`, and where nobody has looked for
+        what moves.
         """
         motion = getattr(self.net, "motion", None)
         if motion is None or not rollout.moved.shape[-1]:

@@ -1,8 +1,4 @@
-"""Action spaces: how the scores of a policy become a distribution over actions.
-
-A head is a pure function of scores (…, width). Algorithms, evaluation and memories speak to heads alone, so they
-know nothing about kinds of actions.
-"""
+"""Action spaces: heads, pure functions of scores (…, width), make a distribution over actions of them."""
 
 from __future__ import annotations
 
@@ -34,10 +30,7 @@ class ActionHead(ABC):
         return nn.Linear(inputs, self.width)
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
-        """(*leading, …) the randomness of that many decisions, to be given to `sample`: on the generator's device.
-
-        Gumbel noise: argmax(logits + noise) is a sample of the softmax.
-        """
+        """(*leading, …) the randomness of that many samples: Gumbel noise, so that argmax(logits + noise) is one."""
         return -torch.empty(*leading, self.width).exponential_(generator=generator).log()
 
     def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
@@ -69,10 +62,7 @@ class DiscreteActions(ActionHead):
 
 
 def categorical(logits: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-    """(…) the log-probability of actions (…) under logits (…, actions), and (…) the entropy.
-
-    The gradient is written out: two calls of autograd instead of ten.
-    """
+    """(…) the log-probability of actions (…) under logits (…, actions), and (…) the entropy; a gradient by hand."""
     result = _Categorical.apply(logits, actions)  # type: ignore[no-untyped-call]
     chosen: Tensor = result[0]
     entropy: Tensor = result[1]
@@ -118,10 +108,7 @@ class MultiDiscreteActions(ActionHead):
 
 
 class BoxActions(ActionHead):
-    """Numbers between bounds, (…, size): a Gaussian, squashed by tanh into them.
-
-    The scores are its means and the logarithms of its standard deviations, before squashing.
-    """
+    """Numbers between bounds, (…, size): a Gaussian squashed by tanh. Scores are means and log standard deviations."""
 
     held = 8
     """Noise that is new at every step averages out: the agent trembles and stays where it is."""

@@ -58,9 +58,9 @@ class Algorithm:
     """The frozen dataclass of its settings: `--algorithm.learning-rate`."""
     build: Build
     images: str = "paper"
-    """The network for images without end, unless told otherwise."""
+    """The network for images that cannot be enumerated, unless a setting says otherwise."""
     num_envs: int = 16
-    """Environments that step side by side, unless told otherwise."""
+    """Environments that step side by side, unless a setting says otherwise."""
 
     def __post_init__(self) -> None:
         if not is_dataclass(self.config):
@@ -150,9 +150,8 @@ def advantages(
 ) -> Tensor:
     """(time, envs) generalised advantage estimates; `gae_lambda=1` gives n-step returns minus values.
 
-    `values`: V of the observation that each action was taken at. `next_values`: V of what each action led to, before
-    any reset. A terminated episode is worth nothing more; a truncated one is bootstrapped with `next_values`. In both
-    cases nothing flows back from the next episode. All inputs are (time, envs) without gradient.
+    `values`: V of what each action was taken at; `next_values`: of what it led to, before any reset. A terminated
+    episode is worth nothing more; a truncated one is bootstrapped. All inputs are (time, envs) without gradient.
     """
     delta = rewards + gamma * next_values * ~terminated - values
     carried = gamma * gae_lambda * ~(terminated | truncated)
@@ -165,10 +164,9 @@ def advantages(
 
 
 def levels(rewards: Tensor, done: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
-    """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next window goes on from.
+    """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next rollout goes on from.
 
-    `start`: (envs,) the sums before the first step. Where rewards are differences of potentials, this is the
-    potential reached (above that of the beginning).
+    `start`: (envs,) the sums before the first step. Of differences of potentials it is the potential reached.
     """
     running = start
     result = []
@@ -251,8 +249,8 @@ def finite(parts: Mapping[str, Tensor], learning_rate: float) -> dict[str, float
     """The parts of a loss as numbers, or a `TrainingError` where one is no longer finite."""
     numbers = dict(zip(parts, torch.stack(list(parts.values())).tolist(), strict=True))
     if not all(abs(part) < float("inf") for part in numbers.values()):
-        told = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+        shown = ", ".join(f"{name} {value:g}" for name, value in numbers.items())
         raise TrainingError(
-            f"the loss is no longer finite ({told}); lower learning_rate (now {learning_rate:g}) or max_grad_norm"
+            f"the loss is no longer finite ({shown}); lower learning_rate (now {learning_rate:g}) or max_grad_norm"
         )
     return numbers

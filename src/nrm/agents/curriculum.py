@@ -9,13 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nrm.aliases import BoolArray, FloatArray
 from nrm.machines import TaskSet
 from nrm.samplers import Emphasis
 
-Weights = NDArray[np.float64]
-
 JUDGED = 200
-"""Episodes of these over which that is looked at."""
+"""Episodes of the longest tasks over which success is looked at."""
 
 
 class Choice(NamedTuple):
@@ -32,10 +31,9 @@ class Choice(NamedTuple):
 
 
 class SuccessCurriculum:
-    """Tasks from short to long: those that take a step more come in when the longest so far are mostly carried out.
+    """Tasks by the least steps to acceptance: longer ones come in when the longest so far mostly succeed.
 
-    How long a task is, is the least number of steps to acceptance. Half of the episodes have one of the longest tasks,
-    until there are no longer ones; or, with the emphasis on the shortest, half of all have one of those to the end.
+    Half of the episodes have one of the longest tasks, until all are in; or of the shortest, to the end.
     """
 
     def __init__(self, tasks: TaskSet, threshold: float = 0.8, emphasis: Emphasis = "longest") -> None:
@@ -59,15 +57,14 @@ class SuccessCurriculum:
 
     def note(self, outcomes: Iterable[tuple[int, bool]]) -> None:
         """Take in finished episodes, each with its task and whether it succeeded; let longer tasks in if it is time."""
-        for task, success in outcomes:
-            if self._steps[task] == self.longest:
-                self._outcomes.append(success)
+        longest = self._steps == self.longest
+        self._outcomes += [success for task, success in outcomes if longest[task]]
         self._outcomes = self._outcomes[-JUDGED:]
         if len(self._outcomes) >= JUDGED and self.success >= self._threshold and self.stage + 1 < len(self._lengths):
             self.stage += 1
             self._outcomes = []
 
-    def weights(self) -> Weights:
+    def weights(self) -> FloatArray:
         """(tasks,) how often each is drawn; they sum to 1."""
         drawn = _shares(self._steps <= self.longest)
         if self._emphasis == "shortest":
@@ -95,7 +92,5 @@ def least_steps(tasks: TaskSet) -> NDArray[np.int64]:
     return found
 
 
-def _shares(weights: NDArray[Any]) -> Weights:
-    """Weights that sum to 1."""
-    shares: Weights = weights / weights.sum()
-    return shares
+def _shares(chosen: BoolArray) -> FloatArray:
+    return chosen / chosen.sum()

@@ -55,7 +55,7 @@ class PlacedEnv:
     @property
     def truth(self) -> Truth:
         """The symbols and states behind what is seen."""
-        return Truth(*(told.to(self.device) for told in self._env.truth))
+        return Truth(*(part.to(self.device) for part in self._env.truth))
 
     @property
     def task(self) -> Tensor:

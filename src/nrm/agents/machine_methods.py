@@ -39,10 +39,7 @@ RM = METHODS.register(
 
 
 def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = False) -> nn.Module:
-    """A fresh grounder of so many symbols, by its registered name; `auto` goes by the observations.
-
-    `independent`: symbols are propositions, each with a probability of its own.
-    """
+    """A fresh grounder of so many symbols, by its registered name. `independent`: each has a probability of its own."""
     spec = env.spec
     parts = spec.entries
     if parts is not None:

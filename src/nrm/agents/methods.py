@@ -61,7 +61,7 @@ class Method:
     grounds: bool = False
     """Whether it learns what symbols look like."""
     unknown: str = ""
-    """What it is not told and learns: grounding, machine or both; nothing for any other."""
+    """What it is not given and learns: grounding, machine or both; nothing for any other."""
 
     def __post_init__(self) -> None:
         if (self.config is None) != (self.section == ""):

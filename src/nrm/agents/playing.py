@@ -26,9 +26,8 @@ from nrm.tracking import Belief, Memory
 class StuckNoise:
     """The noise that actions are sampled with, of environments side by side: strong for agents that are stuck.
 
-    A policy that samples its actions can hover: values have a small hill on the way, and after each step off it the
-    next one leads back. Where the memory has shown the same for long, a few steps are sampled with strong noise, all
-    with the same draw. Training cuts such episodes off instead.
+    A policy that samples its actions can hover around a small hill of its values. Where the memory has shown the same
+    for long, a few steps are sampled with strong noise, all with the same draw.
     """
 
     def __init__(self, after: int | None) -> None:

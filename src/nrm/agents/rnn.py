@@ -51,10 +51,9 @@ class RecurrentMemory(nn.Module, Memory):
         return torch.stack([hidden, cell]).permute(2, 0, 1, 3)
 
     def unrolled(self, carry: Tensor, seen: Transition, done: Tensor, task: Tensor) -> Tensor:  # noqa: ARG002
-        """(time, envs, size) the features before each step of a rollout, from the carry before the first.
+        """(time, envs, size) the features before each step of a rollout, in one call of the LSTM.
 
-        The same as `feature`, `read` and `reset` step by step, in one call of the LSTM: what follows the end of an
-        episode is a row of its own, beside the others. Tensors of `seen` and `done` are (time, envs, …).
+        What follows the end of an episode is a row of its own, beside the others.
         """
         assert seen.features is not None
         time, envs = done.shape
@@ -125,8 +124,7 @@ class GraphEncoder(nn.Module):
     """What each state of a task leads to, in numbers: a gated graph network (Li et al., 2016).
 
     In a round a state hears, along each of its moves, which letters make it and what is known where it leads. A task
-    has as many rounds as its states are steps away from acceptance, so larger tasks than those of training take more
-    rounds of the same weights, and the numbers of a task do not depend on which others are asked for.
+    has as many rounds as its states are steps away from acceptance, whichever others are asked for.
     """
 
     def __init__(self, tasks: TaskGraphs) -> None:
@@ -161,7 +159,7 @@ def ranges(first: Tensor, sizes: Tensor) -> Tensor:
     return (first - before).repeat_interleave(sizes) + torch.arange(int(sizes.sum()), device=first.device)
 
 
-class Told(NamedTuple):
+class Known(NamedTuple):
     """What is known of the tasks (…) of some environments."""
 
     table: Tensor
@@ -175,9 +173,8 @@ class Told(NamedTuple):
 class TaskRecurrentMemory(nn.Module, Memory):
     """An LSTM that reads observations and the task. It follows no machine.
 
-    Tasks are machines whose states a network describes that learns with the policy. Beside the initial state the
-    policy sees what the LSTM attends to: a mean over all states of the task, which it weighs by its hidden state. So it
-    may learn to tell where in the task it is. The carry is (envs, …): that of the LSTM, flat, and the task's number.
+    A network that learns with the policy describes the states of tasks. Beside the initial state the policy sees a mean
+    over all states, weighed by the hidden state. The carry is (envs, …): the LSTM's, flat, and the task's number.
     """
 
     learns = True
@@ -214,23 +211,20 @@ class TaskRecurrentMemory(nn.Module, Memory):
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the LSTM."""
-        told = self._told(carry[:, -1].long())
-        return self._joined(self.memory.read(self._own(carry), _with(seen, told)), carry[:, -1])
+        known = self._known_of(carry[:, -1].long())
+        return self._joined(self.memory.read(self._own(carry), _with(seen, known)), carry[:, -1])
 
     def feature(self, carry: Tensor) -> Tensor:
         """The hidden state, the initial state of the task, and what is attended to."""
         task = carry[..., -1].long()
-        return self._attending(self.memory.feature(self._own(carry)), self._told(task), task)
+        return self._attending(self.memory.feature(self._own(carry)), self._known_of(task), task)
 
     def unrolled(self, carry: Tensor, seen: Transition, done: Tensor, task: Tensor) -> Tensor:
-        """(time, envs, size) the features before each step of a rollout: see `RecurrentMemory.unrolled`.
+        """(time, envs, size) the features before each step of a rollout. Each of its tasks is looked at once."""
+        known = self._known_of(task)
+        return self._attending(self.memory.unrolled(self._own(carry), _with(seen, known), done, task), known, task)
 
-        task: (time, envs) that of each step. Each task of the rollout is looked at once.
-        """
-        told = self._told(task)
-        return self._attending(self.memory.unrolled(self._own(carry), _with(seen, told), done, task), told, task)
-
-    def _told(self, task: Tensor) -> Told:
+    def _known_of(self, task: Tensor) -> Known:
         """What is known of tasks (…): with gradients found anew, else once after every change of the networks."""
         if torch.is_grad_enabled():
             tasks, which = torch.unique(task, return_inverse=True)
@@ -242,25 +236,25 @@ class TaskRecurrentMemory(nn.Module, Memory):
                 self._known[ranges(*self.graphs.states_of[:, missing])] = self.encoder(self.graphs, missing)[0]
                 self._fresh[missing] = True
             table, first = self._known, self.graphs.states_of[0][task]
-        return Told(table, first, table[first + self.graphs.begin[task]])
+        return Known(table, first, table[first + self.graphs.begin[task]])
 
-    def _attending(self, hidden: Tensor, told: Told, task: Tensor) -> Tensor:
+    def _attending(self, hidden: Tensor, known: Known, task: Tensor) -> Tensor:
         sizes = self.graphs.states_of[1][task].unsqueeze(-1)
         place = torch.arange(int(sizes.max()), device=sizes.device)
         real = place < sizes
-        states = told.table[torch.where(real, told.first.unsqueeze(-1) + place, 0)]  # (…, states, width)
+        states = known.table[torch.where(real, known.first.unsqueeze(-1) + place, 0)]  # (…, states, width)
         scores = (states @ self.query(hidden).unsqueeze(-1)).squeeze(-1) / self.encoder.width**0.5
         shares = scores.masked_fill(~real, -torch.inf).softmax(-1)
-        return torch.cat([hidden, told.begin, (shares.unsqueeze(-2) @ states).squeeze(-2)], -1)
+        return torch.cat([hidden, known.begin, (shares.unsqueeze(-2) @ states).squeeze(-2)], -1)
 
     def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
         """The same for other tasks."""
         return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks)
 
 
-def _with(seen: Transition, told: Told) -> Transition:
+def _with(seen: Transition, known: Known) -> Transition:
     assert seen.features is not None
-    return seen._replace(features=torch.cat([seen.features, told.begin], -1))
+    return seen._replace(features=torch.cat([seen.features, known.begin], -1))
 
 
 def _prepare(env: BatchedEnv, settings: RecurrentConfig, features: int, seed: int) -> Prepared:

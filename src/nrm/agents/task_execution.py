@@ -31,11 +31,11 @@ class RolloutResult(NamedTuple):
     """What became of a formula."""
 
     accepted: float | None
-    """How probable the agent calls it that the task is done: 1 or 0 where it is told the symbols, None where it follows
-    no machine."""
+    """How probable the agent calls it that the task is done: 1 or 0 if it is given the symbols, None without a machine.
+    """
     steps: int
     letters: tuple[str, ...]
-    """What it read, step by step: the most probable letter, or the true one where it is told."""
+    """What it read, step by step: the most probable letter, or the true one where it is given."""
     actions: tuple[Any, ...]
     env_reward: float
     """What the environment itself paid."""
@@ -61,14 +61,14 @@ class Agent:
         *,
         seed: int | None = None,
         greedy: bool = False,
-        crisp: bool = False,
+        argmax: bool = False,
         most_steps: int = 1000,
     ) -> RolloutResult:
         """Execute a formula in a Gymnasium environment that shows what the agent was trained on.
 
         It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
-        read. `crisp`: each step is read as its most probable symbol, so that small doubts do not add up over a long
-        episode. An agent that is told the symbols needs an environment that says what holds (`info["labels"]`).
+        read. `argmax`: each step is read as its most probable symbol, so that small doubts do not add up. An agent that
+        is given the symbols needs an environment with labels (`info["labels"]`).
         """
         trainer = self._trainer
         machine = as_machine(formula, self.alphabet)
@@ -77,7 +77,7 @@ class Agent:
         tasks = TaskSet((machine,), (str(formula),))
         check_new_tasks(trainer, tasks)
         single = _SingleEnv(env, tasks, trainer.env, seed, labelled=trainer.learner.memory.sees_truth)
-        steps = play(trainer, cast(BatchedEnv, single), seed or 0, greedy, "argmax" if crisp else "open-loop")
+        steps = play(trainer, cast(BatchedEnv, single), seed or 0, greedy, "argmax" if argmax else "open-loop")
         accepted = 0.0 if trainer.method.tracks_states else None
         ended: Ended = "steps"
         letters: list[str] = []
@@ -159,9 +159,9 @@ def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:
     known = set(trainer.tasks.machines)
     new = [machine for machine in tasks.machines if machine not in known]
     for names in task_set_shortcuts(trainer.tasks).confusable if new else ():
-        told = sum(_tells_apart(machine, names) for machine in new)
-        if told:
-            which = "the task tells" if len(tasks) == 1 else f"{told} of {len(tasks)} tasks tell"
+        apart = sum(_tells_apart(machine, names) for machine in new)
+        if apart:
+            which = "the task tells" if len(tasks) == 1 else f"{apart} of {len(tasks)} tasks tell"
             warnings.warn(
                 f"{which} {listing(names)} apart, which no task in training did: the agent may confuse them",
                 NrmWarning,

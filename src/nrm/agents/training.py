@@ -32,11 +32,6 @@ from nrm.tracking import (
     ViewedMemory,
 )
 
-PROBES = 4000
-"""Observations at which a grounder is looked at, in environments that can draw them; fewer where they are large."""
-PROBED = 8_000_000
-"""Most numbers that these observations have together."""
-
 
 class Decided(NamedTuple):
     """A decision of the update policy, as runs keep it."""
@@ -114,7 +109,7 @@ class Trainer:
         seen = env.shape if env.frames is None else ()
         kind = env.dtype if env.frames is None else torch.int64
         blank = torch.empty(0, env.count, *seen, dtype=kind).numpy()
-        # What a recurrent grounder says depends on what came before, so its accuracy is told by recorded episodes.
+        # What a recurrent grounder says depends on what came before, so its accuracy is that over recorded episodes.
         self._labelled = self.model is not None and self.model.recurrent
         if self.inference is not None:
             self._labelled = self.inference.letters.labelled
@@ -243,8 +238,8 @@ class Trainer:
             return None
         if env.frames is not None:  # all observations are known: there is nothing to draw
             return None
-        if self._probe is None:
-            self._probe = env.probe(min(PROBES, PROBED // max(1, math.prod(env.shape))), 0)
+        if self._probe is None:  # of large observations fewer: 8 million numbers in all
+            self._probe = env.probe(min(4000, 8_000_000 // max(1, math.prod(env.shape))), 0)
         return self.meter.measure_borders(self.model, *self._probe)
 
     def _record_accuracy(self) -> None:
@@ -276,32 +271,25 @@ class Trainer:
             self.inference.load_state_dict(state["inference"])
         self.steps, self.updates = state["steps"], state["updates"]
 
+    def _parts(self) -> dict[str, Any]:
+        """All that has a state of its own."""
+        parts = {"learner": self.learner, "recorder": self._recorder, "grounding": self.grounding}
+        parts |= {"inference": self.inference, "curriculum": self.curriculum}
+        return {name: part for name, part in parts.items() if part is not None}
+
     def state_dict(self) -> dict[str, Any]:
         """Everything that training goes on from: tensors, numbers, lists and dictionaries only.
 
         As of modules, what it holds is not copied, so that it costs no more the longer the history is.
         """
-        return {
-            **({} if self.curriculum is None else {"curriculum": self.curriculum.state_dict()}),
-            "learner": self.learner.state_dict(),
-            "recorder": self._recorder.state_dict(),
-            "grounding": None if self.grounding is None else self.grounding.state_dict(),
-            **({} if self.inference is None else {"inference": self.inference.state_dict()}),
-            "steps": self.steps,
-            "updates": self.updates,
-            "history": vars(self.history),
-        }
+        parts = {name: part.state_dict() for name, part in self._parts().items()}
+        counts = {"steps": self.steps, "updates": self.updates, "history": vars(self.history)}
+        return {"grounding": None, **parts, **counts}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
-        self.learner.load_state_dict(state["learner"])
-        self._recorder.load_state_dict(state["recorder"])
-        if self.grounding is not None:
-            self.grounding.load_state_dict(state["grounding"])
-        if self.inference is not None:
-            self.inference.load_state_dict(state["inference"])
-        if self.curriculum is not None:
-            self.curriculum.load_state_dict(state["curriculum"])
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
         self.steps, self.updates = state["steps"], state["updates"]
         self.history = History(**{name: list(rows) for name, rows in state["history"].items()})
 

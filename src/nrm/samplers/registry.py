@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -74,15 +74,14 @@ class TemplateSampler:
 
     def __post_init__(self) -> None:
         known = PATTERNS[self.pattern].sizes
-        for item in fields(self)[1:]:
-            value = getattr(self, item.name)
-            if value is not None and item.name not in known:
+        for name, value in list(vars(self).items())[1:]:
+            if value is not None and name not in known:
                 there = f"settings: {listing(known)}" if known else "it has none"
-                raise ConfigError(f"the sampler '{self.pattern}' has no setting {item.name} ({there})")
-            if value is not None and value < known[item.name].least:
-                raise ConfigError(f"{item.name} is at least {known[item.name].least}, not {value}")
-        if "min_steps" in known and self.at("min_steps") > self.at("max_steps"):
-            least, most = self.at("min_steps"), self.at("max_steps")
+                raise ConfigError(f"the sampler '{self.pattern}' has no setting {name} ({there})")
+            if value is not None and value < known[name].least:
+                raise ConfigError(f"{name} is at least {known[name].least}, not {value}")
+        least, most = self.at("min_steps"), self.at("max_steps")
+        if "min_steps" in known and least > most:
             raise ConfigError(f"min_steps is at most max_steps; they are {least} and {most}")
 
     def at(self, size: str) -> int:

@@ -91,9 +91,8 @@ def sample_tasks(
 ) -> TaskSet:
     """So many different tasks of a sampler over an alphabet; one that has fewer gives all it has.
 
-    `events`: what tasks speak of, formulas that can hold at a step; `events_of(alphabet)` when absent. Tasks that
-    ask for nothing or for the impossible are drawn anew, and so are those `without`: tasks that a test keeps for
-    itself. `up_to_renaming`: also those that a permutation of the events' symbols makes equal to one.
+    `events`: what tasks speak of; `events_of(alphabet)` when absent. Tasks that ask for nothing or for the impossible
+    are left out, and so are those `without`; `up_to_renaming`: and copies of these with permuted symbols.
     """
     chosen = sampler_of(family) if isinstance(family, str) else family
     if count < 1:

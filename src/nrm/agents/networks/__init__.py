@@ -28,12 +28,9 @@ class NetworkConfig(Checked):
     """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
     spread out on them."""
     encoder: str = "auto"
-    """How the agent sees: paper (its appendix), dynamic
-    (filters that the memory writes, for images), egocentric (finds the agent in an image, and sees things from there),
-    planning (likewise, and plans ways around what is to be avoided), fourier (waves over a vector, with fields for each
-    letter), parts (entries of a Dict), blind, a module:name, or auto: parts for a Dict; fourier for vectors without end
-    where there are many tasks; for images without end dynamic where there are few pixels or edges meet, planning where
-    there are many tasks, and what suits the algorithm elsewhere; else paper."""
+    """How the agent sees: paper (its appendix), dynamic (filters that the memory writes), egocentric (finds the agent,
+    and sees things from there), planning (likewise, and plans ways), fourier (waves over a vector), parts
+    (entries of a Dict), blind, a module:name, or auto, by the observations and the number of tasks."""
     view: View = "auto"
     """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
     (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
@@ -112,7 +109,7 @@ def is_grid(shape: Sequence[int]) -> bool:
 
 
 def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
-    """The settings with a network in place of auto; `images`: the name of the one for images without end, one task."""
+    """The settings with a network in place of auto; `images`: the name of the one for images, one task."""
     if config.encoder != "auto":
         return config
     if env.spec.entries is not None:

@@ -41,8 +41,7 @@ class DynamicNetwork(SharedTrunk):
     """Actor and critic on maps of features that are mixed as the memory says.
 
     A linear map of the memory's feature is the weights of a 1x1 convolution (dynamic filter networks, De Brabandere et
-    al., 2016). Where the memory is the view of a task, "how much does the letter of this cell help?" is one such mix:
-    the network need not learn it task by task, nor letter by letter. Then a 3x3 convolution and a full layer.
+    al., 2016). Of the view of a task, "how much does the letter of this cell help?" is one such mix for all tasks.
     """
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
@@ -85,16 +84,15 @@ class DynamicNetwork(SharedTrunk):
         maps = nn.functional.conv2d(maps.permute(0, 3, 1, 2), layer.weight, layer.bias, padding=around).relu()
         # The full layer knows its inputs channel by channel; to turn its few weights is cheaper than all maps.
         seen = whole[:, : CHANNELS * cells].view(-1, CHANNELS, cells).transpose(1, 2).flatten(1)
-        told = nn.functional.linear(self.wanted(memory).relu(), whole[:, CHANNELS * cells :], self.full.bias)
-        return (nn.functional.linear(maps.permute(0, 2, 3, 1).flatten(1), seen) + told).relu()
+        wanted = nn.functional.linear(self.wanted(memory).relu(), whole[:, CHANNELS * cells :], self.full.bias)
+        return (nn.functional.linear(maps.permute(0, 2, 3, 1).flatten(1), seen) + wanted).relu()
 
 
 @torch.no_grad()
 def _whitening(encoder: nn.Module, sample: Tensor | None, channels: int) -> nn.Linear:
     """A layer that, at first, makes features of a sample's places uncorrelated, and equally spread in all directions.
 
-    What most places show is then nothing, and each other thing a direction of its own, about as long as a one among
-    zeros. Otherwise what things have in common drowns what tells them apart.
+    Otherwise what things have in common drowns what tells them apart.
     """
     layer = nn.Linear(channels, channels)
     if sample is None:

@@ -19,19 +19,15 @@ DIRECTIONS = 16
 class EgocentricNetwork(SharedTrunk):
     """Actor and critic on what lies where, seen from the agent.
 
-    Where things are drawn anew, what to do depends on where they are *from here*: a policy on places of the image has
-    to learn that for each place of the agent. So a softmax over places says where the agent is, a (n, places); maps m
-    of what is wanted are written by the memory, as in the dynamic network; and weights w of offsets, the same wherever
-    the agent is, sum them up:
+    In randomised layouts, what to do depends on where things are *from here*. So a softmax over places says where the
+    agent is, a (n, places); maps m of what is wanted are written by the memory, as in the dynamic network; and weights
+    w of offsets, the same wherever the agent is, sum them up:
 
         out[f, k] = sum over places p, q of a[p] m[f, q] w[k, q - p]
 
-    The weights begin as a compass: each is for things that lie in one direction, near or far. So what is learned of
-    things near at hand holds for those far away; weights that begin at random have to learn each offset by itself.
-
-    Nobody says what the agent looks like. Attention is learned with the policy; from what moves, since an image differs
-    from the next where the agent is; and from what actions move: how far the place that is attended to went tells which
-    action was taken, if it is the agent's.
+    The weights begin as a compass, each for things that lie in one direction, so that what is learned of things near
+    at hand holds for those far away. Nobody says what the agent looks like: attention is learned with the policy, from
+    what moves, and from which action moved it.
     """
 
     offsets: Tensor
@@ -134,10 +130,8 @@ def _offsets(height: int, across: int) -> Tensor:
 class PlanningNetwork(EgocentricNetwork):
     """The egocentric network, with maps of how near what is wanted is, by ways around what must be avoided.
 
-    Directions to things are not enough where the straight way is closed: layers on top of them have to know each
-    detour by itself. So some of the maps are values that spread from what the memory wants over all places but those
-    that it avoids, round by round (value iteration networks, Tamar et al., 2016); from the agent's place, the way leads
-    to where they grow.
+    Where the straight way is closed, directions are not enough: values spread from what the memory wants over all
+    places but those that it avoids, round by round (value iteration networks, Tamar et al., 2016).
     """
 
     name = "planning"

@@ -47,10 +47,9 @@ class FourierNetwork(SharedTrunk):
 
         M[c](x) = sum_p u[c, p] E[p](x)
 
-    so that where a letter lies is learned once, whether it is to be reached or to be avoided, now or next. What takes
-    one back harms like what loses the task: the ways round both are the same, and losses are met more often. Of the
-    view itself the network is told u and the distance, in which both look alike too. Memories of another kind weigh
-    fields by a linear map of their feature.
+    so that where a letter lies is learned once, whether it is to be reached or avoided. What takes one back harms like
+    what loses the task, also in u, which the network sees with the distance. Memories of another kind weigh fields by a
+    linear map of their feature.
     """
 
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
@@ -81,8 +80,8 @@ class FourierNetwork(SharedTrunk):
         fields = self.fields(trunk).relu().view(len(trunk), -1, FIELDS)
         weights = self._weights(memory)
         mixed = torch.bmm(weights, fields).flatten(1)
-        told = memory if self.weights is not None else torch.cat([weights.flatten(1), memory[:, -1:]], 1)
-        result: Tensor = self.second(self.first(torch.cat([trunk, told, mixed], 1)).relu()).relu()
+        known = memory if self.weights is not None else torch.cat([weights.flatten(1), memory[:, -1:]], 1)
+        result: Tensor = self.second(self.first(torch.cat([trunk, known, mixed], 1)).relu()).relu()
         return result
 
     def _weights(self, memory: Tensor) -> Tensor:

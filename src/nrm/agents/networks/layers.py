@@ -108,8 +108,7 @@ class RunningFeatures(FlatFeatures):
 class Patches(nn.Module):
     """Images as maps of features: two strided convolutions, so that one place of the map sees 12x12 pixels, 8 apart.
 
-    Places need not match the cells of a grid: they overlap, and later convolutions look at neighbours. Where `side` is
-    2, they do not, and a place sees 8x8 pixels: what lies next to a thing does not change how it looks.
+    Where `side` is 2, places do not overlap and see 8x8 pixels: what lies next to a thing does not change its looks.
     """
 
     def __init__(self, shape: Sequence[int], sample: Tensor | None, side: int = OVERLAPPING) -> None:

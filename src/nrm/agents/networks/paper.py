@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
-from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures
+from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk
 from nrm.errors import ConfigError
 from nrm.neural import FlatFeatures, PartsEncoder
 
@@ -21,9 +21,8 @@ from nrm.neural import FlatFeatures, PartsEncoder
 class ImageFeatures(nn.Module):
     """Two convolutions with max pooling and ReLU, two fully connected layers and a sigmoid (appendix).
 
-    Images of one environment differ in few pixels, and a network that is initialised as usual gives all of them nearly
-    the same features. With a `sample`, images are centred and scaled over it, and the layers are scaled to unit spread
-    on it (as in "All you need is a good init", Mishkin and Matas, 2016).
+    Images of one environment differ in few pixels, of which a usual network makes nearly the same features. So layers
+    are scaled to unit spread on a sample (as in "All you need is a good init", Mishkin and Matas, 2016).
     """
 
     def __init__(self, shape: Sequence[int], sample: Tensor | None = None, width: int = 32) -> None:
@@ -207,7 +206,7 @@ class NoFeatures(nn.Module):
 class PartsNetwork(ActorCritic):
     """The paper's actor and critic on the entries of a Dict: images by convolutions, numbers by a layer, joined."""
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:  # noqa: ARG002
         if sight.spec.entries is None:
             raise ConfigError(
                 f"the network 'parts' reads the entries of a Dict, but observations are one array of shape "
@@ -217,28 +216,20 @@ class PartsNetwork(ActorCritic):
         super().__init__(encoder, memory, head)
         self.read = nn.Linear(encoder.width, SUMMARY_WIDTH)
 
-    def summary(self, features: Tensor) -> Tensor:
-        """(…, SUMMARY_WIDTH) of features (…, width)."""
-        result: Tensor = self.read(features).tanh()
-        return result
+    summary = SharedTrunk.summary
 
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:
-    endless_numbers = sight.spec.table is None and len(sight.shape) != 3
-    encoder = (
-        RunningFeatures(sight.shape)
-        if endless_numbers and config.normalise
-        else features_for(sight.shape, sight.sample if config.normalise else None)
-    )
-    return ActorCritic(encoder, memory, head)
-
-
-NETWORKS.register(NetworkKind("paper", "the paper's appendix", features_width, _build))
+    sample = sight.sample if config.normalise else None
+    if config.normalise and sight.spec.table is None and len(sight.shape) != 3:
+        return ActorCritic(RunningFeatures(sight.shape), memory, head)
+    return ActorCritic(features_for(sight.shape, sample), memory, head)
 
 
 def _build_blind(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:  # noqa: ARG001
     return ActorCritic(NoFeatures(), memory, head)
 
 
+NETWORKS.register(NetworkKind("paper", "the paper's appendix", features_width, _build))
 NETWORKS.register(NetworkKind("parts", "the entries of a Dict", lambda _: SUMMARY_WIDTH, PartsNetwork))
 NETWORKS.register(NetworkKind("blind", "sees nothing", lambda _: 1, _build_blind))
