@@ -13,7 +13,7 @@ import torch
 
 from nrm.agents import Trainer, evaluate
 from nrm.agents.devices import find_device
-from nrm.agents.task_execution import Agent
+from nrm.agents.policy import Agent
 from nrm.envs import find_env
 from nrm.envs.letter import LetterEnv
 from nrm.errors import ConfigError

@@ -9,7 +9,7 @@ import torch
 
 from nrm.agents import play
 from nrm.agents.playing import StuckNoise
-from nrm.agents.task_execution import Agent
+from nrm.agents.policy import Agent
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.errors import ConfigError
 from nrm.machines import TaskSet

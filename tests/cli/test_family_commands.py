@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nrm.agents import task_execution
+from nrm.agents import policy
 from nrm.machines import compile_formula
 from tests.cli.conftest import Nrm
 
@@ -123,7 +123,7 @@ def test_bad_families_for_training(nrm_command: Nrm, tmp_path: Path) -> None:
 
 
 def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_execution, "MAX_STATES", 4)
+    monkeypatch.setattr(policy, "MAX_STATES", 4)
     listed = tmp_path / "tasks.txt"
     listed.write_text("F a\nF(a & F b)")
     runs = {method: str(tmp_path / method) for method in ("nrm", "rm")}

@@ -10,9 +10,8 @@ from nrm.agents.evaluation import EDGES, Evaluation, TaskOutcome, by_size, evalu
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.playing import Played, action_names, film, play, unrewarded
-from nrm.agents.policy import Policy
+from nrm.agents.policy import Agent, Policy, RolloutResult, check_new_tasks
 from nrm.agents.ppo import PPOConfig
-from nrm.agents.task_execution import Agent, RolloutResult, check_new_tasks
 from nrm.agents.training import Decided, History, Trainer, new_trainer
 
 __all__ = [

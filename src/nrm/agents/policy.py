@@ -1,21 +1,26 @@
-"""A trained agent that somebody else steps: from one observation to the next action."""
+"""A trained agent that somebody else steps, from one observation to the next action, or that executes a formula."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple, cast
 
+import gymnasium
 import numpy as np
 import torch
 from torch import Tensor
 
 from nrm.agents.playing import Chooser, unrewarded
-from nrm.agents.task_execution import check_new_tasks
 from nrm.agents.training import Trainer
-from nrm.envs import GymVectorEnv, letter_of
-from nrm.errors import ConfigError, EnvError
-from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
-from nrm.tracking import Belief, Transition
+from nrm.envs import GymVectorEnv, labelling, letter_of
+from nrm.errors import ConfigError, EnvError, LimitError, NrmWarning, listing
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine, not_asked
+from nrm.shortcuts import task_set_shortcuts
+from nrm.tracking import Belief, Report, Transition
+
+MAX_STATES = 5000
+"""States of a machine past which a belief over them, at every step of many environments, takes too long."""
 
 
 class Policy:
@@ -42,11 +47,13 @@ class Policy:
             seed: of the actions that are sampled.
 
         """
+        one = self._trainer.tasks is None
+        self._begin(task, seed, unrewarded(self._trainer.learner.memory) if one else "open-loop")
+
+    def _begin(self, task: MachineLike | None, seed: int, belief: Belief) -> None:
         trainer = self._trainer
         self._machine = self._machine_of(task)
-        memory = trainer.learner.memory
-        kind: Belief = unrewarded(memory) if trainer.tasks is None else "open-loop"
-        self._memory = memory.on(None, TaskSet((self._machine,), (str(task),)), kind)
+        self._memory = trainer.learner.memory.on(None, TaskSet((self._machine,), (str(task),)), belief)
         self._chooser = Chooser(trainer, self._memory, None, trainer.env.actions, seed, stuck_noise=True)
         self._carry = self._memory.begin(torch.zeros(1, dtype=torch.int64, device=trainer.device))
         self._state, self._action = self._machine.initial, None
@@ -61,19 +68,30 @@ class Policy:
             greedy: take the best action and not a sample.
 
         """
+        if self._action is not None:
+            self._read(observation, labels)
+        return self._choose(observation, greedy)
+
+    @torch.no_grad()
+    def _choose(self, observation: Any, greedy: bool) -> Any:
         if self._chooser is None:
             raise EnvError("call reset() before the first act()")
-        shown = self._shown(observation)
-        if self._action is not None:
-            features = self._chooser.summary(shown) if self._memory.learns else None
-            nothing = torch.zeros(1, device=shown.device)
-            letter, state = self._truth(labels)
-            seen = Transition(shown, features, self._action, nothing, state, letter)
-            self._carry = self._memory.read(self._carry, seen)
-        self._action = self._chooser.choose(shown, self._carry, greedy)
+        self._action = self._chooser.choose(self._shown(observation), self._carry, greedy)
         row, env = self._action.cpu().numpy(), self._trainer.env
         action: Any = env.given(row)[0] if isinstance(env, GymVectorEnv) else row[0]
         return int(action) if np.ndim(action) == 0 else action
+
+    @torch.no_grad()
+    def _read(self, observation: Any, labels: Any) -> tuple[Tensor | None, Report]:
+        """Take in what the last action led to: the letter, where it is given, and what the memory believes now."""
+        assert self._chooser is not None
+        assert self._action is not None
+        shown, before = self._shown(observation), self._carry
+        features = self._chooser.summary(shown) if self._memory.learns else None
+        letter, state = self._truth(labels)
+        seen = Transition(shown, features, self._action, torch.zeros(1, device=shown.device), state, letter)
+        self._carry = self._memory.read(before, seen)
+        return letter, self._memory.report(before, seen, self._carry)
 
     def _machine_of(self, task: MachineLike | None) -> MooreMachine:
         trainer = self._trainer
@@ -83,7 +101,10 @@ class Policy:
             return trainer.env.machine
         if task is None:
             raise ConfigError("the agent does many tasks; say which one: reset(task='F a')")
-        machine = as_machine(self._read_task(task) if isinstance(task, str) else task, trainer.env.machine.alphabet)
+        known = trainer.env.machine.alphabet
+        machine = as_machine(self._read_task(task) if isinstance(task, str) else task, known)
+        if machine.alphabet != known:
+            raise EnvError(f"the task is over {machine.alphabet.symbols}, the agent knows {known.symbols}")
         check_new_tasks(trainer, TaskSet((machine,), (str(task),)))
         return machine
 
@@ -109,3 +130,108 @@ class Policy:
         self._state = self._machine.next_state(self._state, letter)
         device = self._trainer.device
         return torch.tensor([letter], device=device), torch.tensor([self._state], device=device)
+
+
+Ended = Literal["done", "lost", "environment", "steps"]
+"""The agent calls the task done, or lost, more probable than not; the environment ended; or the steps are over."""
+
+
+class RolloutResult(NamedTuple):
+    """What became of a formula."""
+
+    accepted: float | None
+    """How probable the agent calls it that the task is done: 1 or 0 if it is given the symbols, None without a machine.
+    """
+    steps: int
+    letters: tuple[str, ...]
+    """What it read, step by step: the most probable letter, or the true one where it is given."""
+    actions: tuple[Any, ...]
+    env_reward: float
+    """What the environment itself paid."""
+    ended: Ended
+    """Why it stopped."""
+
+
+class Agent:
+    """A policy that sees tasks through their view, so that any formula over the symbols that it knows will do."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        if trainer.tasks is None:
+            raise ConfigError(
+                "this agent was trained on one task and knows no other; train one on many: nrm train --tasks mixture"
+            )
+        self._trainer = trainer
+        self.alphabet = trainer.env.machine.alphabet
+
+    def execute(
+        self,
+        formula: MachineLike,
+        env: gymnasium.Env[Any, Any],
+        *,
+        seed: int | None = None,
+        greedy: bool = False,
+        argmax: bool = False,
+        most_steps: int = 1000,
+    ) -> RolloutResult:
+        """Execute a formula in a Gymnasium environment that shows what the agent was trained on.
+
+        It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
+        read. `argmax`: each step is read as its most probable symbol, so that small doubts do not add up. An agent that
+        is given the symbols needs an environment with labels (`info["labels"]`).
+        """
+        policy, label = Policy(self._trainer), labelling(None, env)
+        policy._begin(formula, seed or 0, "argmax" if argmax else "open-loop")
+        machine, accepted = policy._machine, 0.0 if self._trainer.method.tracks_states else None
+        letters: list[str] = []
+        actions: list[Any] = []
+        paid, ended = 0.0, cast(Ended, "steps")
+        observation, _ = env.reset(seed=seed)
+        while ended == "steps" and len(actions) < most_steps:
+            actions.append(policy._choose(observation, greedy))
+            observation, reward, terminated, truncated, info = env.step(actions[-1])
+            paid += float(reward)
+            letter, report = policy._read(observation, label(observation, info, env) if policy._labelled else None)
+            if terminated or truncated:
+                ended = "environment"
+            if report.states is not None:
+                said = letter if report.letters is None else report.letters.argmax(-1)
+                letters += [] if said is None else [self.alphabet.letter_name(int(said[0]))]
+                belief = report.states[0].double().cpu().numpy()
+                accepted, lost = float(belief @ machine.accepting), float(belief @ machine.dead)
+                if accepted + lost > 0.5:
+                    ended = "done" if accepted >= lost else "lost"
+        return RolloutResult(accepted, len(actions), tuple(letters), tuple(actions), paid, ended)
+
+
+def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:
+    """Raise where a task asks for nothing, or for the impossible, or is too large to be followed.
+
+    Warn where a task tells symbols apart that no task in training did, so that a grounder cannot have learned them.
+    """
+    for name, machine in zip(tasks.names, tasks.machines, strict=True):
+        if what := not_asked(machine):
+            raise ConfigError(f"the task {name} {what}; there is nothing to execute")
+        if machine.states > MAX_STATES:
+            raise LimitError(
+                f"the machine of the task {name} has {machine.states:,} states, more than the {MAX_STATES:,} that are "
+                "followed at every step; ask for less at once"
+            )
+    if trainer.model is None or trainer.tasks is None:
+        return
+    known = set(trainer.tasks.machines)
+    new = [machine for machine in tasks.machines if machine not in known]
+    for names in task_set_shortcuts(trainer.tasks).confusable if new else ():
+        apart = sum(_tells_apart(machine, names) for machine in new)
+        if apart:
+            which = "the task tells" if len(tasks) == 1 else f"{apart} of {len(tasks)} tasks tell"
+            warnings.warn(
+                f"{which} {listing(names)} apart, which no task in training did: the agent may confuse them",
+                NrmWarning,
+                stacklevel=3,
+            )
+
+
+def _tells_apart(machine: MooreMachine, names: tuple[str, ...]) -> bool:
+    """Whether letters of these names move a machine differently."""
+    alphabet = machine.alphabet
+    return len({machine.letter_class[alphabet.letter(alphabet.read_step(name))] for name in names}) > 1
