@@ -143,9 +143,8 @@ def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
             assert one.letters[-1] == "b"
             assert "a" in one.letters
     assert agent.execute("F(a & F b)", env, seed=0, most_steps=1).ended == "steps"
-    assert {agent.execute("F(a & F(b & F(a & F(b & F(a & F b)))))", env, seed=seed).ended for seed in range(9)} >= {
-        "environment"
-    }
+    short = LetterEnv(**{**SMALL, "steps": 4})
+    assert agent.execute("F(a & F(b & F(a & F(b & F(a & F b)))))", short, seed=0).ended == "environment"
     with pytest.raises(NrmError, match="unknown symbol 'z'"):
         agent.execute("F z", env)
     with pytest.raises(ConfigError, match="cannot be satisfied"):
