@@ -93,4 +93,5 @@ def least_steps(tasks: TaskSet) -> NDArray[np.int64]:
 
 
 def _shares(chosen: BoolArray) -> FloatArray:
-    return chosen / chosen.sum()
+    shares: FloatArray = chosen / chosen.sum()
+    return shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -184,7 +184,8 @@ class Agent:
         machine, accepted = policy._machine, 0.0 if self._trainer.method.tracks_states else None
         letters: list[str] = []
         actions: list[Any] = []
-        paid, ended = 0.0, cast(Ended, "steps")
+        paid = 0.0
+        ended: Ended = "steps"
         observation, _ = env.reset(seed=seed)
         while ended == "steps" and len(actions) < most_steps:
             actions.append(policy._choose(observation, greedy))
