@@ -82,7 +82,7 @@ def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
         trainer.update()
     assert max(trainer.history.lengths) == 7
     assert config.build_env(2).config.steps == 500  # type: ignore[attr-defined]
-    with pytest.raises(ConfigError, match=r"tasks.training_horizon is a number of steps from 1, or absent, not 0"):
+    with pytest.raises(ConfigError, match=r"tasks.training_horizon.*0"):
         TaskSetConfig(training_horizon=0)
 
 
