@@ -34,7 +34,7 @@ class StuckNoise:
     """
 
     def __init__(self, after: int | None) -> None:
-        """`after`: steps without anything new before the first burst of noise; None for never."""
+        """`after`: steps without anything new before noise comes for the first time; None for never."""
         self._after = after
         self._since: Tensor | None = None
         """(envs,) steps since the memory showed something new; -1 where an episode begins."""
@@ -50,11 +50,11 @@ class StuckNoise:
         new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > 0.5)
         self._shown = torch.where(new[:, None], feature, self._shown)
         self._since = torch.where(new, 0, self._since + 1)
-        # A burst takes a fifth of these steps; where it led to nothing new, the next one comes after half of them.
+        # Noise takes a fifth of these steps; where it led to nothing new, the next one comes after half of them.
         step = (self._since - self._after) % max(1, self._after // 2)
-        burst = ((self._since >= self._after) & (step < max(1, self._after // 5)))[:, None]
-        self._noise = torch.where(burst & (step > 0)[:, None], self._noise, fresh)
-        return torch.where(burst, NOISE_SCALE * self._noise, fresh)
+        noisy = ((self._since >= self._after) & (step < max(1, self._after // 5)))[:, None]
+        self._noise = torch.where(noisy & (step > 0)[:, None], self._noise, fresh)
+        return torch.where(noisy, NOISE_SCALE * self._noise, fresh)
 
     def begin(self, done: Tensor) -> None:
         """Episodes (envs,) are over, and others begin in their place."""

@@ -79,7 +79,7 @@ def _write_report(out: Path, quiet: bool) -> None:
 
 def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
-    from nrm.results import method_named, subject_word
+    from nrm.results import method_named
 
     shown = ("last 100", "success", "area", "modulo shortcuts", "CPU s")
     cells = []
@@ -87,7 +87,7 @@ def _print_table(rows: list[ResultRow]) -> None:
         name = f"{method_named(row.group.method).label} {row.group.variant}"
         task = row.group.task.removeprefix("paper task ")
         cells.append((row.group.env, task, name, str(row.runs), *(row.texts[heading] for heading in shown)))
-    headings = ("env", subject_word(row.group for row in rows), "method", "runs", *shown)
+    headings = ("env", "task", "method", "runs", *shown)
     plain_console(120).print(table(headings, cells, numbers=headings[3:]))
 
 

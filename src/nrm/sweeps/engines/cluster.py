@@ -236,7 +236,8 @@ def unpack(files: Files, path: Path) -> None:
 
 def _write(files: Files, path: Path) -> None:
     # Tables may be longer than their checkpoint tells, but not shorter.
-    for name in sorted(files, key=lambda name: (name == CELL_FILE, name == "checkpoint.pt")):
+    last = ("checkpoint.pt", "policy.safetensors", CELL_FILE)
+    for name in sorted(files, key=lambda name: last.index(name) if name in last else -1):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path / name, files[name])
 
