@@ -18,7 +18,7 @@ from nrm.machines import TaskSet
 from nrm.runs import RunFolder, choose_run, train
 from nrm.samplers import TaskSetConfig
 
-SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+SMALL: dict[str, Any] = {"size": 3, "letters": 3, "steps": 15}
 ALPHABET = LetterConfig(**SMALL).alphabet
 CHAINS = TaskSet.of(["F a", "F(a & F b)", "F(a & F(b & F c))"], ALPHABET)
 

@@ -19,7 +19,7 @@ from nrm.runs import RunFolder, choose_run, train
 from nrm.samplers import sample_tasks
 from nrm.tracking import StateMemory, TaskBeliefMemory, Transition
 
-SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+SMALL: dict[str, Any] = {"size": 3, "letters": 3, "steps": 15}
 QUICK = {"minibatch_size": 128, "update_epochs": 4}
 ALPHABET = LetterConfig(**SMALL).alphabet
 

@@ -102,7 +102,7 @@ def test_the_dynamic_network_is_its_definition(wraps: bool) -> None:
 
 def test_pictures_of_letters_are_seen_cell_by_cell() -> None:
     """What stands next to a letter does not change how it looks, to the policy or to the grounder."""
-    small = {"env": {"size": 3, "letters": 3, "copies": 1}, "tasks": {"count": 12}}
+    small = {"env": {"size": 3, "letters": 3}, "tasks": {"count": 12}}
     run = choose_run(None, "letter-image", "nrm", tasks="reach", total_timesteps=10, num_envs=4, settings=small)
     trainer = run.build_trainer()
     assert trainer.model is not None
@@ -136,7 +136,7 @@ def test_features_of_images_begin_uncorrelated_and_no_larger_than_a_grid_of_zero
 
 @pytest.mark.parametrize("method", ["rm", "rnn"])
 def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
-    small = {"env": {"size": 3, "letters": 3, "copies": 1, "steps": 5}, "tasks": {"count": 12}}
+    small = {"env": {"size": 3, "letters": 3, "steps": 5}, "tasks": {"count": 12}}
     run = choose_run(
         None, "letter", method, tasks="reach", total_timesteps=10, num_envs=4, settings=small
     ).build_trainer()

@@ -21,7 +21,7 @@ from nrm.runs import choose_run
 from nrm.tracking import BeliefMemory, StateMemory, Transition, ViewedMemory
 
 TASK = nrm.compile("F(pickaxe & F gem) & G !lava", MINECRAFT_SYMBOLS)
-FEW: dict[str, Any] = {"env": {"size": 3, "letters": 3, "copies": 1, "steps": 15}, "tasks": {"count": 4}}
+FEW: dict[str, Any] = {"env": {"size": 3, "letters": 3, "steps": 15}, "tasks": {"count": 4}}
 VIEW = task_view(TASK).astype(np.float32)
 
 

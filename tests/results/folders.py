@@ -44,7 +44,7 @@ def run(
     return path
 
 
-LETTERS: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+LETTERS: dict[str, Any] = {"size": 3, "letters": 3, "steps": 15}
 """A small LetterWorld."""
 
 

@@ -19,7 +19,7 @@ from nrm.runs.config import TASKS_FILE
 from nrm.samplers import sample_tasks
 from nrm.tracking import GroundingConfig
 
-SMALL: dict[str, Any] = {"size": 3, "letters": 3, "copies": 1, "steps": 15}
+SMALL: dict[str, Any] = {"size": 3, "letters": 3, "steps": 15}
 
 
 def small_config(tasks: str = "mixture", **changes: Any) -> RunConfig:
