@@ -110,10 +110,8 @@ def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
         print("\n  ".join([f"{len(failed)} failed:", *(f"{name}: {why}" for name, why in failed.items())]))
         print("mend that and run the same command again: only what is missing is trained")
     if outcome.interrupted:
-        print(
-            f"interrupted: {len(outcome.saved)} runs are saved where they were, {len(outcome.waiting)} have not begun; "
-            "run the same command again to go on"
-        )
+        begun = f"{len(outcome.saved)} runs are saved where they were, {len(outcome.waiting)} have not begun"
+        print(f"interrupted: {begun}; run the same command again to go on")
 
 
 @dataclass(frozen=True, kw_only=True)
