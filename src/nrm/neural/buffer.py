@@ -23,13 +23,13 @@ class EpisodeBuffer:
     rewards or the indices themselves.
     """
 
-    def __init__(self, levels: ArrayLike, initial: float | None = None, frames: ObservationTable | None = None) -> None:
+    def __init__(self, levels: ArrayLike, initial: float | None = None, table: ObservationTable | None = None) -> None:
         """`levels`: the machine's potentials, ascending; `initial`: that of its initial state, to read rewards.
 
-        `frames`: the table of observations, when it is not this buffer's alone.
+        `table`: of observations, when it is not this buffer's alone.
         """
         self.codec = LevelCodec(levels, initial)
-        self.frames = ObservationTable() if frames is None else frames
+        self.table = ObservationTable() if table is None else table
         self._episodes: list[Episode] = []
         # From numbers in the table to those in `Episode.seen`, which go by first occurrence in this buffer.
         self._places: dict[int, int] = {}
@@ -72,7 +72,7 @@ class EpisodeBuffer:
 
     def observations(self, seen: NDArray[np.int64]) -> NDArray[Any]:
         """(n, …) some of the distinct observations, by the numbers (n,) that `Episode.seen` uses."""
-        return self.frames[np.array(list(self._places), dtype=np.int64)[seen]]
+        return self.table[np.array(list(self._places), dtype=np.int64)[seen]]
 
     def add(
         self,
@@ -116,9 +116,9 @@ class EpisodeBuffer:
             levels[row, : len(episode)] = episode.levels
         mask = np.arange(time) < lengths[:, None]
         seen = index[mask]
-        frames, places = np.unique(seen, return_inverse=True) if distinct else (seen, np.arange(len(seen)))
+        used, places = np.unique(seen, return_inverse=True) if distinct else (seen, np.arange(len(seen)))
         index[mask] = places
-        observations = self.observations(frames)
+        observations = self.observations(used)
         if observations.dtype == np.float64 and np.abs(observations).max(initial=0.0) < np.finfo(np.float32).max:
             observations = observations.astype(np.float32)
         numbers = [episode.task for episode in chosen if episode.task is not None]
@@ -184,7 +184,7 @@ class EpisodeBuffer:
         if not steps:
             raise EpisodeError(f"{place} has no steps")
         if index is None:
-            return self.frames.add(given, place)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not 0 <= given.min() <= given.max() < len(self.frames):
-            raise EpisodeError(f"{place}: the index must hold numbers from 0 to {len(self.frames) - 1}, one a step")
+            return self.table.add(given, place)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or not 0 <= given.min() <= given.max() < len(self.table):
+            raise EpisodeError(f"{place}: the index must hold numbers from 0 to {len(self.table) - 1}, one a step")
         return given

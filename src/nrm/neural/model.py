@@ -346,5 +346,5 @@ def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emiss
     if isinstance(machine, TaskSet):
         return TaskMachines(machine, counted=emission == "independent")
     known = as_machine(machine)
-    listed = True if emission == "categorical" and known.alphabet.is_listable else None
-    return ProbabilisticMoore.from_machine(known, listed=listed)
+    joint = True if emission == "categorical" and known.alphabet.is_listable else None
+    return ProbabilisticMoore.from_machine(known, joint=joint)
