@@ -107,27 +107,13 @@ class EpisodeBuffer:
         """
         chosen = self._episodes if episodes is None else [self._episodes[number] for number in episodes]
         self._check_some(chosen)
-        time = max(len(episode) for episode in chosen)
-        index = np.zeros((len(chosen), time), dtype=np.int64)
-        levels = np.zeros((len(chosen), time), dtype=np.int64)
-        lengths = np.array([len(episode) for episode in chosen])
-        for row, episode in enumerate(chosen):
-            index[row, : len(episode)] = episode.seen
-            levels[row, : len(episode)] = episode.levels
-        mask = np.arange(time) < lengths[:, None]
-        seen = index[mask]
-        used, places = np.unique(seen, return_inverse=True) if distinct else (seen, np.arange(len(seen)))
-        index[mask] = places
-        observations = self.observations(used)
-        if observations.dtype == np.float64 and np.abs(observations).max(initial=0.0) < np.finfo(np.float32).max:
-            observations = observations.astype(np.float32)
-        numbers = [episode.task for episode in chosen if episode.task is not None]
-        if len(numbers) not in (0, len(chosen)):
-            raise EpisodeError(
-                f"{len(numbers)} of {len(chosen)} episodes say which task they are of; all must, or none"
-            )
-        shown, seen_when, reached, steps = map(torch.from_numpy, (observations, index, levels, lengths))
-        return EpisodeBatch(shown, seen_when, reached, steps, torch.tensor(numbers) if numbers else None)
+        rows = self.observations(np.arange(self.distinct))
+        if rows.dtype == np.float64 and np.abs(rows).max(initial=0.0) < np.finfo(np.float32).max:
+            rows = rows.astype(np.float32)
+        batch = EpisodeBatch.of(torch.from_numpy(rows), chosen)
+        if not distinct:
+            return batch._replace(observations=batch.observations[batch.seen[batch.mask]], seen=batch.numbered)
+        return batch if episodes is None else batch.pick(torch.arange(len(chosen)))
 
     def symbols(self) -> NDArray[np.int64] | None:
         """The true letters of all steps one after the other, or None unless every episode has them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -186,12 +186,8 @@ class _Problem:
         episodes = [episode for episode in self.evidence.episodes if bool(shown[episode.levels].all())]
         if not episodes:
             return
-        lengths = torch.tensor([len(episode) for episode in episodes])
-        seen, after = (
-            nn.utils.rnn.pad_sequence([torch.from_numpy(part) for part in parts], batch_first=True)
-            for parts in ([one.seen for one in episodes], [place[one.levels] for one in episodes])
-        )
-        whole = EpisodeBatch(self.observations, seen, after, lengths)
+        placed = [replace(episode, levels=place[episode.levels]) for episode in episodes]
+        whole = EpisodeBatch.of(self.observations, placed)
         even = torch.full((len(whole.observations), known.letters), 1.0 / known.letters)
         _, likelihoods = model.batch_log_likelihood(whole, even)
         possible = ((likelihoods.t() > 0) | ~whole.mask).all(1).nonzero()[:, 0]
