@@ -185,7 +185,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "4"], "which this machine never outputs; its potentials are"),
         (["EPISODES", "--task", "F zebra"], "zebra"),
         (["EPISODES", "--task", "3", "--txt", "terminal"], "--txt is for machine files"),
-        (["EPISODES", "--task", "3", "--epochs", "0"], "epochs must be positive"),
+        (["EPISODES", "--task", "3", "--epochs", "0"], "--epochs takes a whole number of at least 1, not 0"),
         (
             ["EPISODES", "--task", "3", "--learn", "both", "--states", "0"],
             "--states takes a whole number of at least 1, not 0",
