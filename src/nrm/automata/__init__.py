@@ -1,7 +1,7 @@
 """Finite automata: letters in classes, moves as tables or decision diagrams, products, minimisation, equivalence."""
 
 from nrm.automata.classes import letter_classes, merged_classes
-from nrm.automata.dfa import Dfa, after_one_step, combined_all
+from nrm.automata.dfa import Dfa, combined_all
 from nrm.automata.diagram import Cube, cubes_of
 from nrm.automata.letter_diagram import MAX_LISTED, Truths, in_columns
 from nrm.automata.letter_diagram import LetterDiagram as LetterFunction
@@ -32,7 +32,6 @@ __all__ = [
     "Numbers",
     "Table",
     "Truths",
-    "after_one_step",
     "coarsest_congruence",
     "combined_all",
     "cubes_of",

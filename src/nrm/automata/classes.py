@@ -41,10 +41,7 @@ def letter_classes(
     Walks all diagrams down together; what lies below the last variable is where a letter leads.
     """
     distinct = list(dict.fromkeys(roots))
-    if len(distinct) > 48:  # arrays are faster than tuples
-        tuples, edges = _levels_by_arrays(diagram, distinct, variables, limits)
-    else:
-        tuples, edges = _levels(diagram, distinct, variables, limits)
+    tuples, edges = _levels(diagram, distinct, variables, limits)
     columns: dict[tuple[int, ...], int] = {}
     for nodes in tuples:
         columns.setdefault(nodes, len(columns))
@@ -63,25 +60,6 @@ def letter_classes(
 def _levels(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
     """The tuples of nodes that letters lead to from some roots, and for each level where its tuples lead."""
     # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
-    tuples: Tuples = [tuple(distinct)]
-    edges: Edges = []
-    var, below_low, below_high = diagram.var, diagram.low, diagram.high
-    for level in range(variables):
-        following: dict[tuple[int, ...], int] = {}
-        lows, highs = [], []
-        for nodes in tuples:
-            low = tuple(below_low[n] if var[n] == level else n for n in nodes)
-            high = tuple(below_high[n] if var[n] == level else n for n in nodes)
-            lows.append(following.setdefault(low, len(following)))
-            highs.append(following.setdefault(high, len(following)))
-        edges.append(list(zip(lows, highs, strict=True)))
-        tuples = list(following)
-        limits.check(len(distinct), len(tuples))
-    return tuples, edges
-
-
-def _levels_by_arrays(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
-    """As `_levels`, for many roots."""
     var, low, high = (np.array(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
     tuples = np.array([distinct], dtype=np.int32)
     edges: Edges = []

@@ -23,6 +23,7 @@ MAX_NODES = 4_000_000
 Numbers = NDArray[np.int64]
 OwnKind = TypeVar("OwnKind", bound="Diagram")
 OwnLeaf = TypeVar("OwnLeaf", bound=Hashable)
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +111,16 @@ class Diagram:
                 pending.append(high[node])
                 pending.append(low[node])
 
-    def read_into(self, work: Mtbdd[int], levels: Sequence[int] | None = None) -> list[int]:
-        """The roots as functions of a table of nodes; `levels`: where the levels go, in any order."""
-        made: list[int] = []
-        own_levels, low, high, roots = self.lists
+    def folded(self, leaf: Callable[[int], Value], node: Callable[[int, Value, Value], Value]) -> list[Value]:
+        """The values of the roots: leaves have some by number, and nodes by level from those of both sides."""
+        made: list[Value] = []
+        levels, low, high, roots = self.lists
 
-        def below(child: int) -> int:
-            return made[child] if child >= 0 else work.leaf(-1 - child)
+        def below(child: int) -> Value:
+            return made[child] if child >= 0 else leaf(-1 - child)
 
-        for level, one, two in zip(own_levels, low, high, strict=True):
-            if levels is None:
-                made.append(work.node(level, below(one), below(two)))
-            else:
-                made.append(work.choice(levels[level], below(one), below(two)))
+        for level, one, two in zip(levels, low, high, strict=True):
+            made.append(node(level, below(one), below(two)))
         return [below(root) for root in roots]
 
     def placed(self: OwnKind, bits: Sequence[int], propositions: int) -> OwnKind:
@@ -148,7 +146,7 @@ class Diagram:
             return replace(self, order=order, levels=renamed)
         work: Mtbdd[int] = Mtbdd(MAX_NODES)
         try:
-            roots = self.read_into(work, levels)
+            roots = self.folded(work.leaf, lambda level, low, high: work.choice(levels[level], low, high))
         except LimitError:
             raise LimitError(
                 f"with the propositions in this order the machine needs more than {MAX_NODES:,} decision diagram "
@@ -308,23 +306,6 @@ def _used(levels: Numbers, low: Numbers, high: Numbers, roots: Numbers) -> BoolA
             children = array[start:stop][used[start:stop]]
             used[children[children >= 0]] = True
     return used
-
-
-def merged_order(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    """Both orders in one, keeping each where that is possible, and the first in any case."""
-    merged: list[int] = []
-    rest = [proposition for proposition in other if proposition not in one]
-    shared = [proposition for proposition in other if proposition in one]
-    if shared != [proposition for proposition in one if proposition in shared]:
-        return (*one, *rest)
-    waiting = list(other)
-    for proposition in one:
-        if proposition in waiting:
-            place = waiting.index(proposition)
-            merged += waiting[:place]
-            del waiting[: place + 1]
-        merged.append(proposition)
-    return (*merged, *waiting)
 
 
 Cube = tuple[tuple[int, bool], ...]

@@ -6,85 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.diagram import Diagram, OwnKind, merged_order
-from nrm.automata.mtbdd import LEAF, Limits, Mtbdd
+from nrm.automata.diagram import Diagram, OwnKind
+from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.partition import Numbers
-
-SMALL = 4_000
-"""Pairs of nodes up to which plain Python is faster than arrays."""
-DEEPEST = 300
-"""Levels up to which the walk may call itself."""
-
-
-class _LargeError(Exception):
-    """The product is not small."""
 
 
 def diagram_product(
     left: OwnKind, right: OwnKind, limits: Limits, starts: tuple[int, int] = (0, 0)
 ) -> tuple[OwnKind, IntArray, IntArray]:
-    """The reachable pairs of states as a diagram, the pair of both starts first, and both states of each pair."""
-    both = (left.order, right.order)
-    if all(list(order) == sorted(order) for order in both):
-        order = tuple(sorted({proposition for order in both for proposition in order}))
-    else:
-        order = merged_order(*both)
+    """The reachable pairs of states as a diagram, the pair of both starts first, and both states of each pair.
+
+    All pairs of places that are found at a time are followed, until none is new.
+    """
+    order = tuple(sorted({*left.order, *right.order}))
     left, right = left.reordered(order), right.reordered(order)
-    found = _walked(left, right, limits, starts) if len(order) <= DEEPEST else None
-    return found or _by_arrays(left, right, limits, starts)
-
-
-def _walked(
-    left: OwnKind, right: OwnKind, limits: Limits, starts: tuple[int, int]
-) -> tuple[OwnKind, IntArray, IntArray] | None:
-    """The product node by node; None where it is large."""
-    f_levels, f_low, f_high, f_roots = left.lists
-    g_levels, g_low, g_high, g_roots = right.lists
-    work: Mtbdd[tuple[int, int]] = Mtbdd(limits.nodes)
-    work.leaf(starts)
-    done: dict[tuple[int, int], int] = {}
-
-    def walk(f: int, g: int) -> int:
-        key = (f, g)
-        result = done.get(key)
-        if result is not None:
-            return result
-        if f < 0 and g < 0:
-            result = work.leaf((-1 - f, -1 - g))
-        else:
-            u = f_levels[f] if f >= 0 else LEAF
-            v = g_levels[g] if g >= 0 else LEAF
-            if u < v:
-                result = work.node(u, walk(f_low[f], g), walk(f_high[f], g))
-            elif v < u:
-                result = work.node(v, walk(f, g_low[g]), walk(f, g_high[g]))
-            else:
-                result = work.node(u, walk(f_low[f], g_low[g]), walk(f_high[f], g_high[g]))
-        done[key] = result
-        if len(done) > SMALL:
-            raise _LargeError
-        return result
-
-    roots = []
-    try:
-        for a, b in work.values:  # more of them are found on the way
-            roots.append(walk(f_roots[a], g_roots[b]))
-            limits.check(len(work.values), 1)
-    except _LargeError:
-        return None
-
-    def state(node: int) -> int | None:
-        return work.low[node] if work.is_leaf(node) else None
-
-    found = type(left).of_nodes(work, roots, state, left.order, left.propositions)
-    one, two = np.array(work.values, dtype=np.int32).T
-    return found, one, two
-
-
-def _by_arrays(
-    left: OwnKind, right: OwnKind, limits: Limits, starts: tuple[int, int]
-) -> tuple[OwnKind, IntArray, IntArray]:
-    """The product by arrays: all pairs of places that are found at a time, until none is new."""
     one, two = _Side(left), _Side(right)
     numbers = Numbers(one.width * two.width)
     first = np.array([starts[0] * two.width + starts[1]], dtype=np.int64)

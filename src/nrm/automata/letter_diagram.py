@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -33,6 +33,7 @@ def in_columns(propositions: int) -> bool:
 
 Truths = tuple[int, int]
 """Two sets of propositions, as bits: those that hold at some letter, and those that fail at some letter."""
+Ways = dict[int, tuple[int, int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,60 +102,37 @@ class LetterDiagram(Diagram):
 
     def _least(self, weight: Callable[[int], int]) -> dict[int, int]:
         """The least sum of the weights of true propositions that leads to each class."""
-        found: list[dict[int, int]] = []
 
-        def below(child: int) -> dict[int, int]:
-            return found[child] if child >= 0 else {-1 - child: 0}
-
-        for level, one, two in zip(*self.lists[:3], strict=True):
+        def node(level: int, low: dict[int, int], high: dict[int, int]) -> dict[int, int]:
             added = weight(self.order[level])
-            merged = dict(below(one))
-            for number, value in below(two).items():
+            merged = dict(low)
+            for number, value in high.items():
                 merged[number] = min(merged.get(number, value + added), value + added)
-            found.append(merged)
-        return below(self.root)
+            return merged
+
+        return self.folded(lambda number: {number: 0}, node)[0]
 
     def sizes(self, classes: int) -> tuple[int, ...]:
-        found: list[dict[int, int]] = []
-        levels, low, high, _ = self.lists
-        depth = len(self.order)
-
-        def below(child: int, level: int) -> Iterator[tuple[int, int]]:
-            """What lies below an edge from a level, times the levels that it skips."""
-            if child < 0:
-                yield -1 - child, 1 << (depth - level - 1)
-            else:
-                yield from ((number, count << (levels[child] - level - 1)) for number, count in found[child].items())
-
-        for level, one, two in zip(levels, low, high, strict=True):
-            merged: dict[int, int] = {}
-            for child in (one, two):
-                for number, count in below(child, level):
-                    merged[number] = merged.get(number, 0) + count
-            found.append(merged)
-        total = dict(below(self.root, -1))
-        return tuple(total.get(number, 0) << (self.propositions - depth) for number in range(classes))
+        shares = self.shares_where(())
+        return tuple(shares.get(number, 0) << (self.propositions - len(self.order)) for number in range(classes))
 
     def truths(self, propositions: int) -> dict[int, Truths]:
         every = (1 << propositions) - 1
         # Below each node, by class: the propositions asked for on every way, and what they were on some way.
-        found: list[dict[int, tuple[int, int, int]]] = []
 
-        def below(child: int) -> dict[int, tuple[int, int, int]]:
-            return found[child] if child >= 0 else {-1 - child: (0, 0, 0)}
-
-        for level, one, two in zip(*self.lists[:3], strict=True):
+        def node(level: int, low: Ways, high: Ways) -> Ways:
             bit = 1 << self.order[level]
-            merged = {number: (asked | bit, true, false | bit) for number, (asked, true, false) in below(one).items()}
-            for number, (asked, true, false) in below(two).items():
+            merged = {number: (asked | bit, true, false | bit) for number, (asked, true, false) in low.items()}
+            for number, (asked, true, false) in high.items():
                 old = merged.get(number)
                 here = (asked | bit, true | bit, false)
                 merged[number] = here if old is None else (old[0] & here[0], old[1] | here[1], old[2] | here[2])
-            found.append(merged)
+            return merged
+
         # What some way does not ask for may hold or not.
         return {
             number: (true | (every & ~asked), false | (every & ~asked))
-            for number, (asked, true, false) in below(self.root).items()
+            for number, (asked, true, false) in self.folded(lambda number: {number: (0, 0, 0)}, node)[0].items()
         }
 
     def shares_where(self, true: Collection[int]) -> dict[int, int]:
@@ -232,15 +210,9 @@ class LetterDiagram(Diagram):
 
     def _restricted(self, truth: Mapping[int, int], work: Mtbdd[tuple[int, ...]]) -> int:
         """The diagram where some propositions are as `truth` says, with one class at each leaf."""
-        made: list[int] = []
 
-        def below(child: int) -> int:
-            return made[child] if child >= 0 else work.leaf((-1 - child,))
-
-        for level, low, high in zip(*self.lists[:3], strict=True):
+        def node(level: int, low: int, high: int) -> int:
             asked = truth.get(self.order[level])
-            if asked is None:
-                made.append(work.node(level, below(low), below(high)))
-            else:
-                made.append(below(high if asked else low))
-        return below(self.root)
+            return work.node(level, low, high) if asked is None else high if asked else low
+
+        return self.folded(lambda number: work.leaf((number,)), node)[0]

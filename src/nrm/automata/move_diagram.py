@@ -16,18 +16,16 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.classes import classes_of_diagram
-from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of, merged_order
+from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of
 from nrm.automata.diagram_product import diagram_product
 from nrm.automata.letter_diagram import LetterDiagram
 from nrm.automata.letters import Classes
-from nrm.automata.mtbdd import LEAF, Limits, Mtbdd
+from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.partition import Blocks, scattered, split
 from nrm.automata.search import Differ, Guard, Pair, Reaching, first_difference
 from nrm.automata.table import Table
 from nrm.errors import MachineError, counted
 
-SMALL = 3_000
-"""Nodes up to which plain Python is faster than arrays."""
 PARTS = ("order", "levels", "low", "high", "roots")
 """What a file holds of a diagram."""
 Node = TypeVar("Node", int, Pair)
@@ -157,9 +155,6 @@ class MoveDiagram(Diagram, Reaching):
             values[self.states + part.start : self.states + part.stop] = values[low[part]] | values[high[part]]
         return values[roots]
 
-    def included(self, accepting: BoolArray) -> None:
-        """None: it is costly."""
-
     def congruence(self, labels: NDArray[np.generic]) -> Blocks:
         """Partition refinement: states are alike whose diagrams are equal once leaves are blocks.
 
@@ -168,31 +163,15 @@ class MoveDiagram(Diagram, Reaching):
         """
         blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         count = int(blocks.max()) + 1
-        small = self.nodes <= SMALL
         while count < self.states:
             before = count
-            blocks, count = split(blocks, self._exact(blocks) if small else self._prints(blocks))
+            blocks, count = split(blocks, self._prints(blocks))
             if count == before:
-                if small:
-                    break
                 tops = self.relabelled(blocks).roots
                 blocks, count = split(blocks, (tops.astype(np.int64) - tops.min()).astype(np.uint64))
                 if count == before:
                     break
         return blocks
-
-    def _exact(self, blocks: Blocks) -> NDArray[np.uint64]:
-        """(states,) a number for each state, equal where their diagrams over blocks are."""
-        leaves = blocks.tolist()
-        numbers: list[int] = []
-        unique: dict[tuple[int, int, int], int] = {}
-        count = len(leaves)
-        levels, low, high, roots = self.lists
-        for level, one, two in zip(levels, low, high, strict=True):
-            a = numbers[one] if one >= 0 else leaves[-1 - one]
-            b = numbers[two] if two >= 0 else leaves[-1 - two]
-            numbers.append(a if a == b else unique.setdefault((level, a, b), count + len(unique)))
-        return np.array([numbers[root] if root >= 0 else leaves[-1 - root] for root in roots], dtype=np.uint64)
 
     def _prints(self, blocks: Blocks) -> NDArray[np.uint64]:
         """(states,) a fingerprint of each state's diagram over blocks."""
@@ -214,11 +193,6 @@ class MoveDiagram(Diagram, Reaching):
         roots = self.roots.copy()
         roots[states] = -1 - states
         return replace(self, roots=roots).relabelled(np.arange(self.states))
-
-    def delayed(self) -> MoveDiagram:
-        low, high, roots = (np.where(array < 0, array - 2, array) for array in (self.low, self.high, self.roots))
-        tops = np.concatenate([np.array([-2]), roots[:1], roots]).astype(np.int32)
-        return replace(self, low=low, high=high, roots=tops)
 
     def canonical(self, initial: State) -> tuple[MoveDiagram, IntArray]:
         """In breadth-first order by letter, the topmost proposition counting most."""
@@ -257,7 +231,7 @@ class MoveDiagram(Diagram, Reaching):
 
     def difference(self, other: object, start: Pair, differ: Differ) -> tuple[list[Letter], Pair] | None:
         assert isinstance(other, MoveDiagram)
-        order = merged_order(self.order, other.order)
+        order = tuple(sorted({*self.order, *other.order}))
         left, right = self.reordered(order), other.reordered(order)
         (f_levels, f_low, f_high, f_roots), (g_levels, g_low, g_high, g_roots) = left.lists, right.lists
 
@@ -280,26 +254,6 @@ class MoveDiagram(Diagram, Reaching):
     def relettered(self, letters: Sequence[Letter]) -> Table:
         rows = [[self.leaf(state, letter) for letter in letters] for state in range(self.states)]
         return Table(np.arange(len(letters), dtype=np.int32), np.array(rows, dtype=np.int32)).merged()
-
-    def into(
-        self,
-        table: Mtbdd[Any],
-        state: State,
-        places: Sequence[int],
-        leaf: Callable[[State], int],
-        done: dict[int, int],
-    ) -> int:
-        levels, lows, highs, roots = self.lists
-
-        def below(node: int) -> int:
-            if node < 0:
-                return leaf(-1 - node)
-            if node not in done:
-                low, high = below(lows[node]), below(highs[node])
-                done[node] = table.choice(places[self.order[levels[node]]], low, high)
-            return done[node]
-
-        return below(roots[state])
 
     def described(self) -> Json:
         own = self.ascending()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from nrm.aliases import Trace
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, combined_all
-from nrm.errors import FormulaError, LimitError
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.errors import FormulaError
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, infix, prefix
 from nrm.logic.ltlf.parser import GRAMMAR, builder
@@ -24,8 +22,10 @@ from nrm.logic.ltlf.patterns import (
     filled,
 )
 from nrm.logic.ltlf.semantics import truths
-from nrm.logic.ltlf.translation import translate as translate_ltlf
+from nrm.logic.ltlf.translation import closure
 from nrm.logic.ltlf.words import past_in_words
+from nrm.logic.nodes import Nodes
+from nrm.logic.progression import translated
 from nrm.logic.reading import Reader
 from nrm.logic.symbols import steps_of
 
@@ -143,24 +143,13 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
     return truths(parse(formula), steps_of(trace, "pure-past LTL"))[-1]
 
 
-SMALL = Limits(states=200, nodes=20_000)
-"""What a whole conjunction or disjunction may use before its parts are translated one by one."""
-
-
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """The minimal DFA of the non-empty traces at whose last step the formula holds."""
-    root = parse(formula)
-    if root.op not in (Op.AND, Op.OR):
-        return translate_ltlf(_at_the_end(root), exclusive, limits)
-    try:
-        return translate_ltlf(_at_the_end(root), exclusive, limits.within(SMALL))
-    except LimitError:
-        parts = [translate(part, exclusive, limits) for part in root.args]
-        return combined_all(parts, np.logical_and if root.op is Op.AND else np.logical_or, limits, root.atoms())
 
+    def at_the_end(part: Formula) -> Nodes:
+        return closure(prefix(Op.EVENTUALLY, both(Formula(Op.LAST), part)))
 
-def _at_the_end(formula: Formula) -> Formula:
-    return prefix(Op.EVENTUALLY, both(Formula(Op.LAST), formula))
+    return translated(parse(formula), at_the_end, exclusive, limits)
 
 
 __all__ = ["PPLTL", "holds", "parse", "translate"]
