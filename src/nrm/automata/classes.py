@@ -16,8 +16,6 @@ from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
 
-CROWDED = 16
-"""Letters in a class on average up to which all letters are listed, while they can be."""
 MAX_CELLS = 4_000_000
 """States times letter classes up to which the classes of a diagram are made."""
 
@@ -47,8 +45,8 @@ def letter_classes(
         columns.setdefault(nodes, len(columns))
     place = {root: index for index, root in enumerate(distinct)}
     moves = [tuple(nodes[place[root]] for root in roots) for nodes in columns]
-    # Where most letters are a class of their own, an array is smaller than a diagram.
-    if not is_wide(variables) or (variables <= MAX_LISTED and len(columns) * CROWDED >= 1 << variables):
+    # Where few letters share a class, an array is smaller than a diagram.
+    if not is_wide(variables) or (variables <= MAX_LISTED and len(columns) * 16 >= 1 << variables):
         choice = np.zeros(1, dtype=np.int64)
         for pairs in edges:
             below = np.array(pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,24 +68,22 @@ class ListedLetters:
         halves = [np.arange(2 << level).reshape(2, -1).T for level in range(propositions)]
         return LetterDiagram.of_levels(halves, self.numbers, propositions)
 
+    @cached_property
+    def _function(self) -> LetterDiagram:
+        return self.function(len(self.numbers).bit_length() - 1)
+
     def essential(self) -> tuple[tuple[int, ...], list[int]]:
         """The propositions whose truth ever matters, and the classes of the sets of these; None where too many."""
-        numbers, letters = self.numbers, np.arange(len(self.numbers))
-        places = [bit for bit in range(len(numbers).bit_length() - 1) if (numbers != numbers[letters ^ 1 << bit]).any()]
+        places = self._function.asked
         few = np.arange(1 << len(places))
         spread = sum(((few >> place & 1) << bit for place, bit in enumerate(places)), np.zeros_like(few))
-        return tuple(places), numbers[spread].tolist()
+        return places, self.numbers[spread].tolist()
 
     def truths(self, propositions: int) -> dict[int, Truths]:
         """For each class which propositions hold at some of its letters, and which do not at some."""
-        every = (1 << propositions) - 1
-        found: dict[int, Truths] = {}
-        for letter, number in enumerate(self.numbers.tolist()):
-            true, false = found.get(number, (0, 0))
-            found[number] = true | letter, false | (every & ~letter)
-        return found
+        return self._function.truths(propositions)
 
-    def work(self, hidden: int) -> int:  # noqa: ARG002 - every letter is looked at once
+    def work(self, hidden: int) -> int:  # noqa: ARG002 - no more than to look at every letter once
         """How much work `seen_without` so many propositions is."""
         return len(self.numbers)
 
@@ -93,14 +92,7 @@ class ListedLetters:
 
         None where two letters of one class look alike.
         """
-        mask = ~sum(1 << bit for bit in hidden)
-        shown: dict[int, list[int]] = {}
-        for letter, number in enumerate(self.numbers.tolist()):
-            shown.setdefault(number, []).append(letter & mask)
-        if any(len(set(truths)) < len(truths) for truths in shown.values()):
-            return None
-        codes: dict[frozenset[int], int] = {}
-        return [codes.setdefault(frozenset(shown.get(number, ())), len(codes)) for number in range(1 + max(shown))]
+        return self._function.seen_without(hidden)
 
 
 LetterClasses: TypeAlias = ListedLetters | LetterDiagram

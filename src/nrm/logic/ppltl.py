@@ -9,7 +9,7 @@ from nrm.aliases import Trace
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import FormulaError
 from nrm.logic.language import LANGUAGES, Language
-from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, infix, prefix
+from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, prefix
 from nrm.logic.ltlf.parser import GRAMMAR, builder
 from nrm.logic.ltlf.patterns import (
     PATTERNS,
@@ -17,7 +17,6 @@ from nrm.logic.ltlf.patterns import (
     Part,
     PatternArgument,
     apply_pattern,
-    as_formula,
     at_least_one,
     filled,
 )
@@ -30,36 +29,26 @@ from nrm.logic.reading import Reader
 from nrm.logic.symbols import steps_of
 
 
-def sequenced_visit(*places: Part) -> Formula:
-    """`O(c & O(b & O a))`."""
-    first, *others = at_least_one("sequenced_visit", places)
-    result = _once(first)
-    for place in others:
-        result = _once(both(place, result))
-    return result
-
-
 def ordered_visit(*places: Part) -> Formula:
     """`O(b & O a) & O(a & !Y O b)`."""
     chain = at_least_one("ordered_visit", places)
-    return both(sequenced_visit(*chain), *(_until(~after, before) for before, after in pairwise(chain)))
+    return both(sequenced_visit(*chain), *(_NOT_BEFORE(before, after) for before, after in pairwise(chain)))
 
 
 def strictly_ordered_visit(*places: Part) -> Formula:
     """The same, and for neighbours `O(b & Y(!a S (a & !Y O a)))`."""
     chain = at_least_one("strictly_ordered_visit", places)
-    once = (
-        _once(both(after, _before(_since(~before, both(before, ~_before(_once(before)))))))
-        for before, after in pairwise(chain)
-    )
-    return both(ordered_visit(*chain), *once)
+    return both(ordered_visit(*chain), *(_ONCE_BEFORE(before, after) for before, after in pairwise(chain)))
 
 
 def reach_avoid(goal: Part, *hazards: Part) -> Formula:
     """`O(a & !Y O b)`."""
-    return _until(~either(*at_least_one("reach_avoid", hazards)), as_formula(goal))
+    return _NOT_BEFORE(goal, either(*at_least_one("reach_avoid", hazards)))
 
 
+_NOT_BEFORE = filled("O(a & !Y O b)")
+"""The first has come, and the second did not before it."""
+_ONCE_BEFORE = filled("O(b & Y(!a S (a & !Y O a)))")
 _BACKWARDS = {Op.EVENTUALLY: Op.ONCE, Op.ALWAYS: Op.HISTORICALLY, Op.NEXT: Op.YESTERDAY}
 
 
@@ -77,6 +66,11 @@ def _looking_back(build: Callable[..., Formula]) -> Callable[..., Formula]:
     return built
 
 
+def sequenced_visit(*places: Part) -> Formula:
+    """`O(c & O(b & O a))`."""
+    return _looking_back(PATTERNS["sequenced_visit"].build)(*reversed(places))
+
+
 _OWN = {build.__name__: build for build in (sequenced_visit, ordered_visit, strictly_ordered_visit, reach_avoid)}
 _WRITTEN = {name: filled(written.past) for name, written in WRITTEN.items()}
 # Of the others, which count or compare, the order of steps does not matter.
@@ -87,23 +81,6 @@ PAST_PATTERNS = {name: (_ALIKE | _WRITTEN | _OWN)[name] for name in PATTERNS}
 def apply_past_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formula:
     """Call a pattern in the past."""
     return apply_pattern(name, arguments, PAST_PATTERNS)
-
-
-def _once(part: Part) -> Formula:
-    return prefix(Op.ONCE, as_formula(part))
-
-
-def _before(part: Formula) -> Formula:
-    return prefix(Op.YESTERDAY, part)
-
-
-def _since(left: Formula, right: Formula) -> Formula:
-    return infix(Op.SINCE, left, right)
-
-
-def _until(left: Formula, right: Formula) -> Formula:
-    """`right` has come, and `left` held at every step before it."""
-    return _once(both(right, ~_before(_once(~left))))
 
 
 _NEAREST = {

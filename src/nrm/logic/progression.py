@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from nrm.aliases import BoolArray
 from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, combined_all, moves_of_nodes
 from nrm.errors import LimitError
 from nrm.logic.nodes import NodeKind, Nodes, eventualities, invariants
@@ -65,6 +66,29 @@ class _Progression:
         self._implied = self._implications()
         self._owed: dict[Obligation, int] = {}
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
+        self._expanders: dict[tuple[int | None, Bits], _Expander] = {}
+        self.atoms = tuple(nodes.atoms)
+        self.states = [self.initial()]
+        self.numbers = {self.states[0]: 0}
+
+    def found(self, state: int, classes: int) -> None:
+        """A state that some letter leads to, known from now on; so many classes of letters there are."""
+        if state not in self.numbers:
+            self.numbers[state] = len(self.states)
+            self.states.append(state)
+            self.limits.check(len(self.states), classes)
+
+    def expanded(self, state: int, letter: int | None) -> int:
+        """What follows a state by a letter, or by all letters at once."""
+        bits, owed = self.split(state)
+        if (letter, bits) not in self._expanders:
+            self._expanders[letter, bits] = _Expander(self, letter, bits)
+        expander = self._expanders[letter, bits]
+        return expander.remembered(expander.after(owed))
+
+    def accepting(self) -> BoolArray:
+        """(states,) whether a trace may end there."""
+        return np.array([self.accepts(state) for state in self.states])
 
     def obligation(self, node: int) -> Obligation:
         """What a temporal node puts off to the next step."""
@@ -177,10 +201,8 @@ class _Expander:
         for node, kind in enumerate(nodes.kinds):
             first, second = nodes.firsts[node], nodes.seconds[node]
             match kind:
-                case NodeKind.TRUE:
-                    value = TRUE
-                case NodeKind.FALSE:
-                    value = FALSE
+                case NodeKind.TRUE | NodeKind.FALSE:
+                    value = TRUE if kind is NodeKind.TRUE else FALSE
                 case NodeKind.ATOM:
                     value = owner.atom(first, bool(second), letter)
                 case NodeKind.BIT:
@@ -231,65 +253,41 @@ class _ByLetter(_Progression):
     """Exactly one atom, or none of them, holds at each step."""
 
     def explore(self) -> Dfa:
-        expanders: dict[tuple[int, Bits], _Expander] = {}
-        numbers = {self.initial(): 0}
-        states = list(numbers)
-        rows: list[list[int]] = []
-        for state in states:
-            bits, owed = self.split(state)
-            row = []
-            for letter in range(self.letters + 1):
-                expander = expanders.get((letter, bits))
-                if expander is None:
-                    expander = expanders[letter, bits] = _Expander(self, letter, bits)
-                target = self.settled(expander.remembered(expander.after(owed)))
-                if target not in numbers:
-                    numbers[target] = len(states)
-                    states.append(target)
-                    self.limits.check(len(states), self.letters + 1)
-                row.append(numbers[target])
-            rows.append(row)
-        accepting = np.array([self.accepts(state) for state in states])
-        letter_class = np.arange(self.letters + 1, dtype=np.int32)
-        return Dfa.of_classes(tuple(self.nodes.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
+        letters = range(self.letters + 1)
+        rows = [[self.after(state, letter) for letter in letters] for state in self.states]  # which grow on the way
+        columns = np.array([[self.numbers[target] for target in row] for row in rows], dtype=np.int32)
+        return Dfa.of_classes(self.atoms, True, np.array(letters, dtype=np.int32), columns, self.accepting())
+
+    def after(self, state: int, letter: int) -> int:
+        target = self.settled(self.expanded(state, letter))
+        self.found(target, self.letters + 1)
+        return target
 
 
 class _Symbolic(_Progression):
     """Any subset of the atoms holds at each step."""
 
     def explore(self) -> Dfa:
-        expanders: dict[Bits, _Expander] = {}
-        numbers = {self.initial(): 0}
-        states = list(numbers)
-        roots: list[int] = []
-        for state in states:
-            bits, owed = self.split(state)
-            if bits not in expanders:
-                expanders[bits] = _Expander(self, None, bits)
-            root = expanders[bits].remembered(expanders[bits].after(owed))
-            roots.append(root)
-            for target in self._below_letters(root):
-                if target not in numbers:
-                    numbers[target] = len(states)
-                    states.append(target)
-                    self.limits.check(len(states), 1)
-        accepting = np.array([self.accepts(state) for state in states])
-        moves = moves_of_nodes(self.bdd, roots, lambda node: numbers[self.settled(node)], self.letters, self.limits)
-        return Dfa(tuple(self.nodes.atoms), False, moves, accepting)
+        roots = [self.after(state) for state in self.states]  # which grow on the way
+        moves = moves_of_nodes(
+            self.bdd, roots, lambda node: self.numbers[self.settled(node)], self.letters, self.limits
+        )
+        return Dfa(self.atoms, False, moves, self.accepting())
 
-    def _below_letters(self, root: int) -> list[int]:
-        """The successor states in a diagram, in a fixed order."""
-        bdd, found, seen, pending = self.bdd, dict[int, None](), {root}, [root]
+    def after(self, state: int) -> int:
+        """The diagram of what follows a state, by all letters; below the letters stand states, in a fixed order."""
+        root, bdd = self.expanded(state, None), self.bdd
+        seen, pending = {root}, [root]
         while pending:
             node = pending.pop()
             if bdd.var[node] >= self.letters:
-                found[self.settled(node)] = None
+                self.found(self.settled(node), 1)
                 continue
             for child in (bdd.high[node], bdd.low[node]):
                 if child not in seen:
                     seen.add(child)
                     pending.append(child)
-        return list(found)
+        return root
 
 
 SMALL = Limits(states=50, nodes=1_000)

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 MAX_LENGTH = 50_000
 """Longest formula text that is read, in characters."""
 
-BOOLEAN_TERMINALS = r"""
+BOOLEAN_RULES = r"""
+?equivalence: implication (_IFF implication)*
+?implication: exclusive_or | exclusive_or _IMPLIES implication
+?exclusive_or: disjunction (_XOR disjunction)*
+?disjunction: conjunction (_OR conjunction)*
 _IFF.2: /<->|<=>|↔|iff(?!\w)/
 _IMPLIES.2: /->|=>|→|implies(?!\w)/
 _XOR.2: /\^|⊕|xor(?!\w)/
@@ -38,7 +42,22 @@ QUOTED: /"[^"\n]*"/
 INTEGER: /[0-9]+/
 %ignore /\s+/
 """
-"""Tokens that the languages share."""
+"""What the languages share, from the loosest operator on; a language adds `conjunction` and what is below."""
+
+PATH_RULES = (
+    r"""
+start: choice
+?choice: sequence (_PLUS sequence)*
+?sequence: equivalence (_THEN equivalence)*
+?conjunction: unary (_AND unary)*
+?argument: choice | INTEGER -> integer
+
+_PLUS: "+"
+_THEN: ";"
+"""
+    + BOOLEAN_RULES
+)
+"""Those of paths; a language adds `unary`, `postfix` and `operand`."""
 
 
 class PlacedError(Exception):
@@ -183,24 +202,6 @@ def _other_language(logic: str, text: str) -> str:
     if found is None:
         return ""
     return f'; this looks like {found.label}: add --logic {found.name} (logic="{found.name}" in Python and in files)'
-
-
-PATH_RULES = r"""
-start: choice
-
-?choice: sequence (_PLUS sequence)*
-?sequence: equivalence (_THEN equivalence)*
-?equivalence: implication (_IFF implication)*
-?implication: exclusive_or | exclusive_or _IMPLIES implication
-?exclusive_or: disjunction (_XOR disjunction)*
-?disjunction: conjunction (_OR conjunction)*
-?conjunction: unary (_AND unary)*
-?argument: choice | INTEGER -> integer
-
-_PLUS: "+"
-_THEN: ";"
-"""
-"""From the loosest operator to the tightest; a language adds `unary`, `postfix` and `operand`."""
 
 
 class BooleanBuild(Transformer[Token, Any]):

@@ -24,7 +24,7 @@ from nrm.logic.ldlf.translation import translate as translate_ldlf
 from nrm.logic.ltlf.patterns import MAX_COUNT
 from nrm.logic.ltlf.semantics import holds as holds_ltlf
 from nrm.logic.ltlf.words import words_of
-from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, PlacedError, Reader, whole_number
+from nrm.logic.reading import PATH_RULES, PlacedError, Reader, whole_number
 from nrm.logic.symbols import steps_of
 from nrm.logic.term import BOOLEAN
 
@@ -51,8 +51,7 @@ class Regex(Ldlf):
         return f"{name}({', '.join([*(text[arg] for arg in self.args), *number.split()])})"
 
 
-_GRAMMAR = (
-    r"""
+_GRAMMAR = r"""
 ?unary: postfix
     | NOT unary -> negation
 ?postfix: operand
@@ -73,10 +72,7 @@ _OPTIONAL: "?"
 LEFT: "{"
 _RIGHT: "}"
 COMMA: ","
-"""
-    + PATH_RULES
-    + BOOLEAN_TERMINALS.replace('_COMMA: ","\n', "")
-)
+""" + PATH_RULES.replace('_COMMA: ","\n', "")
 
 
 class _Build(PathBuild):

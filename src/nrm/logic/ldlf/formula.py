@@ -90,16 +90,7 @@ class Ldlf(Term):
         return f"{left}{text[path]}{right}{after.wrapped(text, 8)}"
 
 
-TT = Ldlf(Op.TT)
-FF = Ldlf(Op.FF)
-ANY = Ldlf(Op.TRUE)
-"""The path of any one step."""
 END = Ldlf(Op.END)
-
-
-def negated(part: Ldlf) -> Ldlf:
-    """`!f`."""
-    return Ldlf(Op.NOT, (part,))
 
 
 def diamond(path: Ldlf, after: Ldlf) -> Ldlf:

@@ -12,82 +12,12 @@ from typing import Any, Literal, NamedTuple
 from lark import Token
 
 from nrm.errors import FormulaError
-from nrm.logic.ldlf.formula import ANY, END, FF, TT, Ldlf, Op, box, diamond, negated
+from nrm.logic.ldlf.formula import Ldlf, Op
 from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.formula import atom
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, BooleanBuild, PlacedError, Reader, symbol_name
-
-_ANYWHERE = Ldlf(Op.STAR, (ANY,))
-
-
-def from_ltlf(formula: ltlf.Formula, atoms: Mapping[str, Ldlf] | None = None) -> Ldlf:
-    """The LDLf formula that holds on the same traces; `atoms`: formulas in the place of some symbols.
-
-    Operators that look back have no counterpart in LDLf and raise `FormulaError`.
-    """
-    done: dict[ltlf.Formula, Ldlf] = {}
-    for node in formula.postorder():
-        done[node] = _translated(node, [done[arg] for arg in node.args], atoms or {})
-    return done[formula]
-
-
-def _translated(node: ltlf.Formula, args: list[Ldlf], atoms: Mapping[str, Ldlf]) -> Ldlf:
-    # LTLf formulas are evaluated at steps only, LDLf formulas also behind the last step: hence all the `here`.
-    match node.op:
-        case ltlf.Op.TRUE:
-            return TT
-        case ltlf.Op.FALSE | ltlf.Op.END:
-            return FF
-        case ltlf.Op.LAST:
-            return Ldlf(Op.LAST)
-        case ltlf.Op.ATOM:
-            return atoms[node.name] if node.name in atoms else Ldlf(Op.ATOM, name=node.name)
-        case ltlf.Op.NOT | ltlf.Op.AND | ltlf.Op.OR | ltlf.Op.XOR | ltlf.Op.IMPLIES | ltlf.Op.IFF:
-            return Ldlf(Op[node.op.name], tuple(args))
-        case ltlf.Op.NEXT:
-            return diamond(ANY, _here(args[0]))
-        case ltlf.Op.WEAK_NEXT:
-            return box(ANY, _unless_over(args[0]))
-        case ltlf.Op.EVENTUALLY:
-            return diamond(_ANYWHERE, _here(args[0]))
-        case ltlf.Op.ALWAYS:
-            return box(_ANYWHERE, _unless_over(args[0]))
-        case ltlf.Op.UNTIL:
-            return _until(*args)
-        case ltlf.Op.RELEASE:
-            return _release(*args)
-        case ltlf.Op.WEAK_UNTIL:  # a W b = b R (a | b)
-            return _release(args[1], Ldlf.flat(Op.OR, *args))
-        case ltlf.Op.STRONG_RELEASE:  # a M b = b U (a & b)
-            return _until(args[1], Ldlf.flat(Op.AND, *args))
-        case _:
-            raise FormulaError(
-                f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
-                "use --logic ppltl"
-            )
-
-
-def _here(part: Ldlf) -> Ldlf:
-    return Ldlf.flat(Op.AND, part, negated(END))
-
-
-def _unless_over(part: Ldlf) -> Ldlf:
-    return Ldlf.flat(Op.OR, part, END)
-
-
-def _until(left: Ldlf, right: Ldlf) -> Ldlf:
-    return diamond(_while(left), _here(right))
-
-
-def _release(left: Ldlf, right: Ldlf) -> Ldlf:
-    return box(_while(negated(left)), _unless_over(right))
-
-
-def _while(part: Ldlf) -> Ldlf:
-    """The path along which a formula holds at every step but perhaps the last place."""
-    return Ldlf(Op.STAR, (Ldlf(Op.SEQUENCE, (Ldlf(Op.TEST, (part,)), ANY)),))
-
+from nrm.logic.reading import PATH_RULES, BooleanBuild, PlacedError, Reader, symbol_name
+from nrm.logic.term import BOOLEAN
 
 _GRAMMAR = (
     r"""
@@ -115,7 +45,6 @@ STAR: "*"
 TEST: "?"
 """
     + PATH_RULES
-    + BOOLEAN_TERMINALS
 )
 
 
@@ -267,3 +196,40 @@ def parse(text: str | Ldlf) -> Ldlf:
     formula = text if isinstance(text, Ldlf) else READER.read(text)
     assert isinstance(formula, Ldlf)
     return formula
+
+
+_IN_LDLF = {
+    "TRUE": "tt",
+    "FALSE": "ff",
+    "END": "ff",
+    "LAST": "last",
+    "NEXT": "<true>(a & !end)",
+    "WEAK_NEXT": "[true](a | end)",
+    "EVENTUALLY": "<true*>(a & !end)",
+    "ALWAYS": "[true*](a | end)",
+    "UNTIL": "<(a?; true)*>(b & !end)",
+    "RELEASE": "[((!a)?; true)*](b | end)",
+    "WEAK_UNTIL": "[((!b)?; true)*](a | b | end)",
+    "STRONG_RELEASE": "<(b?; true)*>(a & b & !end)",
+}
+"""LTLf formulas are evaluated at steps only, LDLf formulas also behind the last step: hence all the `end`."""
+
+
+def from_ltlf(formula: ltlf.Formula, atoms: Mapping[str, Ldlf] | None = None) -> Ldlf:
+    """The LDLf formula that holds on the same traces; `atoms`: formulas in the place of some symbols.
+
+    Operators that look back have no counterpart in LDLf and raise `FormulaError`.
+    """
+    done: dict[ltlf.Formula, Ldlf] = {}
+    for node in formula.postorder():
+        args, op = tuple(done[arg] for arg in node.args), node.op.name
+        if op in _IN_LDLF:
+            done[node] = parse(_IN_LDLF[op]).replaced(dict(zip("ab", args, strict=False)), flat=("AND", "OR"))
+        elif op in BOOLEAN:
+            done[node] = (atoms or {}).get(node.name) or Ldlf(Op[op], args, node.name)
+        else:
+            raise FormulaError(
+                f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
+                "use --logic ppltl"
+            )
+    return done[formula]
