@@ -10,8 +10,7 @@ import numpy as np
 
 from nrm.aliases import IntArray
 from nrm.automata.diagram import Diagram
-from nrm.automata.letter_diagram import MAX_LISTED, LetterDiagram, is_wide
-from nrm.automata.letters import LetterClasses, ListedLetters
+from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, is_wide
 from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
@@ -120,7 +119,7 @@ def merged_classes(letters: LetterClasses, columns: IntArray) -> tuple[LetterCla
     function = letters.function(0)
     groups = equal_columns(columns).tolist()
     kept: dict[int, int] = {}
-    for number, _ in sorted(function.first_letters().items(), key=lambda item: item[1]):
+    for number in function.first_letters():
         kept.setdefault(groups[number], number)
     rank = {group: place for place, group in enumerate(kept)}
     numbers = np.array([rank.get(group, 0) for group in groups])

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Letter
 from nrm.automata.mtbdd import FALSE, TRUE, Bdd, Mtbdd
+from nrm.automata.search import Question, least_sums
 from nrm.errors import LimitError, MachineError
 
 MAX_NODES = 4_000_000
 """Nodes of a diagram on its way into another order."""
 Numbers = NDArray[np.int64]
+Parts = tuple[Numbers, Numbers, Numbers, Numbers]
+"""The levels, low and high sides of nodes, and the roots."""
 OwnKind = TypeVar("OwnKind", bound="Diagram")
 OwnLeaf = TypeVar("OwnLeaf", bound=Hashable)
 Value = TypeVar("Value")
@@ -111,6 +114,15 @@ class Diagram:
                 pending.append(high[node])
                 pending.append(low[node])
 
+    def least(self, root: int, weight: Callable[[int], int]) -> dict[int, int]:
+        """For each number below a root the least sum of the weights of true propositions; such numbers first."""
+        levels, low, high, roots = self.lists
+
+        def ask(node: int) -> Question[int] | None:
+            return None if node < 0 else (levels[node], self.order[levels[node]], low[node], high[node])
+
+        return {-1 - leaf: value for leaf, value in least_sums(roots[root], ask, weight).items()}
+
     def folded(self, leaf: Callable[[int], Value], node: Callable[[int, Value, Value], Value]) -> list[Value]:
         """The values of the roots: leaves have some by number, and nodes by level from those of both sides."""
         made: list[Value] = []
@@ -133,7 +145,7 @@ class Diagram:
             np.where(array < 0, -1 - numbers[np.maximum(-1 - array, 0)], array).astype(np.int64)
             for array in (self.low, self.high, self.roots if kept is None else self.roots[kept])
         )
-        return type(self).reduced(self.levels.astype(np.int64), low, high, roots, self.order, self.propositions)
+        return type(self).reduced((self.levels.astype(np.int64), low, high, roots), self.order, self.propositions)
 
     def reordered(self: OwnKind, order: tuple[int, ...]) -> OwnKind:
         """The same, asked for in another order, which may have more propositions."""
@@ -196,7 +208,7 @@ class Diagram:
             [found[root] for root in roots],
         )
         levels, low, high, tops = (np.array(column, dtype=np.int64) for column in columns)
-        return cls.reduced(levels, low, high, tops, order, propositions)
+        return cls.reduced((levels, low, high, tops), order, propositions)
 
     @classmethod
     def read(
@@ -229,36 +241,22 @@ class Diagram:
         below = np.concatenate([own, np.full(states, len(asked))])
         if any((below[side] <= own).any() for side in sides):
             raise MachineError("below each node of a diagram stand lower levels")
-        return cls.sorted_by_level(own, sides[0], sides[1], tops, asked, propositions)
+        return cls.sorted_by_level((own, sides[0], sides[1], tops), asked, propositions)
 
     @classmethod
-    def sorted_by_level(
-        cls: type[OwnKind],
-        levels: Numbers,
-        low: Numbers,
-        high: Numbers,
-        roots: Numbers,
-        order: tuple[int, ...],
-        propositions: int,
-    ) -> OwnKind:
+    def sorted_by_level(cls: type[OwnKind], parts: Parts, order: tuple[int, ...], propositions: int) -> OwnKind:
         """As `reduced`, of nodes that do not stand by level yet."""
+        levels, low, high, roots = parts
         by_level = np.argsort(-levels, kind="stable")
         place = np.empty(len(levels), dtype=np.int64)
         place[by_level] = np.arange(len(levels))
         low, high, roots = (_through(array, place) for array in (low[by_level], high[by_level], roots))
-        return cls.reduced(levels[by_level], low, high, roots, order, propositions)
+        return cls.reduced((levels[by_level], low, high, roots), order, propositions)
 
     @classmethod
-    def reduced(
-        cls: type[OwnKind],
-        levels: Numbers,
-        low: Numbers,
-        high: Numbers,
-        roots: Numbers,
-        order: tuple[int, ...],
-        propositions: int,
-    ) -> OwnKind:
+    def reduced(cls: type[OwnKind], parts: Parts, order: tuple[int, ...], propositions: int) -> OwnKind:
         """The diagram of nodes that stand by level, the lowest first, and may be alike, in vain or unused."""
+        levels, low, high, roots = parts
         used = _used(levels, low, high, roots)
         if not used.all():
             place = np.cumsum(used) - 1

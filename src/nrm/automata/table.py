@@ -339,17 +339,5 @@ def _refined(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:
 
 
 def equal_columns(columns: IntArray) -> Blocks:
-    """A number for each column, equal for equal columns; by fingerprints, checked as in `coarsest_congruence`."""
-    states, width = columns.shape
-    if columns.size <= _FEW:
-        numbers: dict[tuple[int, ...], int] = {}
-        return np.array([numbers.setdefault(column, len(numbers)) for column in zip(*columns.tolist(), strict=True)])
-    groups = np.zeros(width, dtype=np.int64)
-    weights = scattered(np.arange(1, states + 1)) | np.uint64(1)
-    for start in range(0, states, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        prints = (scattered(columns[part] + 1) * weights[part, None]).sum(axis=0, dtype=np.uint64)
-        groups, count = split(groups, prints)
-        if count == width:
-            return groups
-    return split_by_rows(columns.T, groups)[0]
+    """A number for each column, equal for equal columns."""
+    return split_by_rows(np.ascontiguousarray(columns.T), np.zeros(columns.shape[1], dtype=np.int64))[0]

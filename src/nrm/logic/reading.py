@@ -82,9 +82,6 @@ class Reader:
     """What to write where something must stand, for errors."""
     operators: str
     """What to write behind it."""
-    advice: Callable[[str, int], str] | None = None
-    """What else to say of an error in a text at a place: what the writer may have meant."""
-
     means: Callable[[Any], bool] | None = None
     """Whether what was read can be a task: a grammar may take more than that."""
 
@@ -149,8 +146,7 @@ class Reader:
         if _understanding(self.logic, text) is None and (hint := meant(self.logic, text, position)):
             message = f"{found}; expected {self._expectation(expected)}; {hint}"
             raise FormulaSyntaxError(message, text, position) from None
-        advice = "" if self.advice is None else self.advice(text, position)
-        self._refuse(f"{found}; expected {self._expectation(expected)}{advice}", text, position)
+        self._refuse(f"{found}; expected {self._expectation(expected)}", text, position)
 
     def _expectation(self, terminals: set[str]) -> str:
         if "NAME" in terminals:
@@ -260,6 +256,7 @@ _MEANT = (
     ("ltlf ppltl", r"\b[FGXU]$", r"[\[{]\s*\d", "operators have no bounds: count steps with X, as in a | X a | X X a"),
     ("ltlf ppltl", "", "=", "equality is written <->"),
     ("ltlf ppltl", "([URWMS])$", "[A-Za-z_]", "{0} stands between two formulas, as in a {0} b"),
+    ("re", r"\+$", "", "'+' stands between two choices: for once or more, write a{{1,}}"),
     ("re", "", r"\[", "one of several symbols is written (a | b), and none of them !(a | b)"),
     ("re", "", r"[\^$]", _WHOLE),
     ("re", r"\^$", "", _WHOLE),

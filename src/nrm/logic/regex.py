@@ -142,13 +142,6 @@ class _Build(PathBuild):
         return Part(pattern, "path", name.start_pos or 0)
 
 
-def _advice(text: str, position: int) -> str:
-    """That `+` is choice, where it was written for "once or more"."""
-    if text[:position].rstrip().endswith("+"):
-        return "; '+' stands between two choices: for once or more, write a{1,}"
-    return ""
-
-
 READER = Reader(
     "re",
     _GRAMMAR,
@@ -156,7 +149,6 @@ READER = Reader(
     example="(!c)*; a; (!c)*; b; .*",
     operand="'.', true, false, '(', ! or ~",
     operators=";, +, *, ?, {2,4}, &, |, ^, ->, <->",
-    advice=_advice,
 )
 
 

@@ -19,9 +19,6 @@ from nrm.automata import Dfa, Limits, Numbers, Table, coarsest_congruence, quoti
 from nrm.errors import LimitError
 from nrm.logic.nodes import NodeKind, Nodes
 
-_SLICE = 1 << 22
-"""Values that are computed at a time."""
-
 
 @dataclass(frozen=True, eq=False)
 class BackwardMachine:
@@ -73,7 +70,8 @@ def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> D
         if len(numbers) * machine.states > limits.cells:
             raise LimitError(f"{len(numbers):,} states over {machine.states:,} backward ones pass the limit")
         limits.check(len(numbers), classes)
-        for start in range(0, len(frontier), step := max(1, _SLICE // behind.size)):
+        step = max(1, (1 << 22) // behind.size)  # so many values at a time that no array grows large
+        for start in range(0, len(frontier), step):
             following = frontier[start : start + step, behind].reshape(-1, machine.states)
             row, fresh = [], []
             for place, packed in enumerate(np.packbits(following, axis=1)):
