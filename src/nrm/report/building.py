@@ -181,14 +181,10 @@ def _begun(root: Path) -> list[Path]:
 
 
 def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str]) -> str:
-    if problems:
-        path, reason = next(iter(problems.items()))
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        return f"no run below {root} can be read; {path}: {reason}{more}"
-    if unfinished:
-        names = listing([str(path) for path in unfinished], 3)
-        return f"no run below {root} has saved an episode yet; wait for a checkpoint of {names}"
-    return f"there are no runs below {root}; make one with 'nrm train --task 1 --out {root / 'run'}'"
+    if not problems and not unfinished:
+        return f"there are no runs below {root}; make one with 'nrm train --task 1 --out {root / 'run'}'"
+    reasons = [f"{path}: {reason}" for path, reason in {**problems, **unfinished}.items()]
+    return f"no run below {root} can be shown; {listing(reasons, 1)}"
 
 
 def _notes(notes: dict[Path, str], root: Path) -> list[list[str]]:

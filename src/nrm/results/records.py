@@ -153,7 +153,7 @@ def read_record(path: Path) -> Record:
         config=config,
         task=_task(config.task) if config.tasks is None else None,
         env=config.env if isinstance(config.settings["env"], Mapping) else config.env_title,
-        variant=str(_object(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
+        variant=str(read_json(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
         metrics=_finite(folder.metrics(), path / "metrics.csv"),
         grounding=folder.grounding(),
         cpu_seconds=cost,
@@ -206,10 +206,12 @@ def _config(folder: RunFolder) -> RunConfig:
     try:
         return folder.config()
     except ConfigError:
-        data = with_new_keys(_object(folder.path / "config.json"), Renaming())
-        settings, missing = data.get("settings"), _missing(data)
-        if not isinstance(settings, dict) or not missing:
+        data = read_json(folder.path / "config.json")
+        missing = _missing(with_new_keys(data, Renaming())) if isinstance(data, dict) else {}
+        if not missing or not isinstance(data.get("settings"), dict):
             raise
+    data = with_new_keys(data, Renaming())
+    settings: dict[str, Any] = data["settings"]
     known, own = dict(data), dict[str, Any]()
     if "method" in missing:
         known["method"] = next(method.name for method in METHODS.values() if method.config is None)
@@ -249,13 +251,6 @@ def _finite(columns: dict[str, Column], path: Path) -> dict[str, Column]:
         if len(wrong):
             raise FileError(f"{path} is damaged: line {wrong[0] + 2} has {values[wrong[0]]} as {name}")
     return columns
-
-
-def _object(path: Path) -> dict[str, Any]:
-    data = read_json(path)
-    if not isinstance(data, dict):
-        raise FileError(f"{path} holds no JSON object")
-    return data
 
 
 def setting_text(value: object) -> str:
