@@ -71,7 +71,7 @@ class Given(torch.nn.Module):
 
 def of_all_letters(machine: MooreMachine) -> NeuralRewardMachine:
     """The same model by the probabilities of all 2^n letters."""
-    module = ProbabilisticMoore.from_machine(machine, listed=True)
+    module = ProbabilisticMoore.from_machine(machine, joint=True)
     module.counting = None
     return NeuralRewardMachine(Given(), module, emission="independent")
 

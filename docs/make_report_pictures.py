@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 
 def main(page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images")) -> None:
-    """Open the page, use it a little, and take its pictures: the top, and closer looks at many tasks and at one."""
+    """Open the page, use it a little, and take its pictures: results, and closer looks at many tasks and at one."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         shown = browser.new_page(viewport={"width": 1240, "height": 900}, color_scheme="light")
@@ -26,7 +26,7 @@ def main(page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images
         assert chart is not None
         shown.mouse.move(chart["x"] + 150, chart["y"] + 60)
         shown.wait_for_timeout(300)
-        take(shown, "#summary", "#closer", out / "report.png", above=True)
+        take(shown, "#summary", "#footer", out / "report.png")
         shown.mouse.move(2, 2)
         tasks = shown.locator("#closer-tools label", has_text="Task").locator("option").all_text_contents()
         for name, wanted in (("report-many", True), ("report-closer", False)):
@@ -42,17 +42,16 @@ def main(page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images
                 shown.keyboard.press("ArrowRight")
             shown.evaluate("document.activeElement.blur()")
             shown.wait_for_timeout(300)
-            take(shown, "#closer", "#footer", out / f"{name}.png")
+            take(shown, "#closer", "#summary", out / f"{name}.png")
         browser.close()
 
 
-def take(shown: Any, first: str, last: str, path: Path, above: bool = False) -> None:
-    """A picture from the top of one part of the page, or from all `above` it, to the top of another."""
+def take(shown: Any, first: str, last: str, path: Path) -> None:
+    """A picture from the top of one part of the page to the top of another."""
     shown.evaluate("scrollTo(0, 0)")
     whole = Image.open(io.BytesIO(shown.screenshot(full_page=True))).convert("RGB")
     top, bottom = (shown.locator(part).bounding_box() for part in (first, last))
-    begin = 0 if above else round(top["y"] - 8)
-    part = whole.crop((0, begin, whole.width, round(bottom["y"])))
+    part = whole.crop((0, round(top["y"] - 8), whole.width, round(bottom["y"])))
     part.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
 
 

@@ -9,8 +9,8 @@ from nrm.machines import MooreMachine
 
 
 def use_diagrams(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("nrm.automata.letter_diagram.DENSE", 0)
-    patch.setattr("nrm.automata.classes.CROWDED", 0)
+    patch.setattr("nrm.automata.letters.DENSE", 0)
+    patch.setattr("nrm.automata.classes.MAX_LISTED", 0)
 
 
 def in_diagrams(machine: MooreMachine) -> MooreMachine:

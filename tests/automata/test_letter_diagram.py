@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nrm.automata import ListedLetters, cubes_of
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letters import LetterDiagram
 from nrm.errors import LimitError
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nrm.aliases import IntArray
-from nrm.automata import Limits, ListedLetters, Table, coarsest_congruence, diagram_product, move_diagram
+from nrm.automata import Limits, ListedLetters, Table, coarsest_congruence, move_diagram
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError
 
@@ -90,13 +90,10 @@ def distances_from(table: IntArray) -> np.ndarray:
 
 
 @settings(max_examples=60)
-@given(full_tables(), full_tables(), st.permutations(range(PROPOSITIONS)), st.booleans())
-def test_products(left: IntArray, right: IntArray, order: list[int], by_arrays: bool) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        if by_arrays:
-            patch.setattr(diagram_product, "DEEPEST", -1)
-        two = diagram_of(right).reordered(tuple(order))
-        found, a, b = diagram_of(left).product(two, Limits())
+@given(full_tables(), full_tables(), st.permutations(range(PROPOSITIONS)))
+def test_products(left: IntArray, right: IntArray, order: list[int]) -> None:
+    two = diagram_of(right).reordered(tuple(order))
+    found, a, b = diagram_of(left).product(two, Limits())
     check_reduced(found)
     pairs = list(zip(a.tolist(), b.tolist(), strict=True))
     assert pairs[0] == (0, 0)
@@ -109,13 +106,11 @@ def test_products(left: IntArray, right: IntArray, order: list[int], by_arrays: 
 
 
 @settings(max_examples=60)
-@given(full_tables(), st.lists(st.integers(0, 1), min_size=6, max_size=6), st.sampled_from(["exact", "prints", "weak"]))
-def test_congruences(table: IntArray, labels: list[int], how: str) -> None:
+@given(full_tables(), st.lists(st.integers(0, 1), min_size=6, max_size=6), st.booleans())
+def test_congruences(table: IntArray, labels: list[int], weak: bool) -> None:
     own = np.array(labels[: len(table)])
     with pytest.MonkeyPatch.context() as patch:
-        if how != "exact":
-            patch.setattr(move_diagram, "SMALL", -1)
-        if how == "weak":  # fingerprints that tell nothing apart
+        if weak:  # fingerprints that tell nothing apart
             patch.setattr(move_diagram, "scattered", lambda values: np.zeros(len(values), dtype=np.uint64))
         found = diagram_of(table).congruence(own)
     expected = coarsest_congruence(table, own)

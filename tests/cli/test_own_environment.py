@@ -208,7 +208,7 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
     assert (config["learn"], config["initial"]) == (False, "one")
     for method in ("rm", "pure-learning"):
         assert "'grounding' is for the method nrm" in nrm_command(*again, "three", "--method", method).err
-    assert "holds no run" in nrm_command("train", *env, *TASK, "--grounding.initial", "none", "--out", "four").err
+    assert "holds no run" in nrm_command("train", *env, *TASK, "--grounding.initial", "nowhere", "--out", "four").err
 
 
 def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_command: Nrm, mine: Path) -> None:

@@ -143,7 +143,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
         (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "number of at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
-        (["train", "--resume", "x", "--task", "1"], "drop the other options"),
+        (["train", "--resume", "x", "--task", "1"], "drop all options but"),
         (["train", "--resume", "x", "--total-episodes", "9"], "x holds no run"),
         (["evaluate", "missing"], "holds no run"),
         (["watch", "missing"], "holds no run"),
@@ -183,7 +183,7 @@ def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: P
     assert "80 of 80 episodes" in longer.out
     refused = nrm_command("train", "--resume", str(run), "--total-timesteps", "9000", "--quiet")
     assert "the run counts episodes" in refused.err
-    assert "drop the other options" in nrm_command("train", "--resume", str(run), "--seed", "3").err
+    assert "drop all options but" in nrm_command("train", "--resume", str(run), "--seed", "3").err
     (run / "cell.json").write_text('{"variant": "", "done": true}')
     assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--total-episodes", "90").err
     both = nrm_command(

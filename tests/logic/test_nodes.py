@@ -14,27 +14,17 @@ from tests.strategies import formulas
 
 
 def test_a_chain_implies_its_links() -> None:
-    nodes = closure(parse("F(a & X F(b & X F c))"), {})
+    nodes = closure(parse("F(a & X F(b & X F c))"))
     found = eventualities(nodes)
     assert len(found[nodes.root]) == 3
     assert not invariants(nodes)[nodes.root]
-    dual = closure(parse("!F(a & X F(b & X F c))"), {})
+    dual = closure(parse("!F(a & X F(b & X F c))"))
     assert len(invariants(dual)[dual.root]) == 3
     assert not eventualities(dual)[dual.root]
     # Either may be what comes to hold, so neither follows; and a weak next need not come.
     for text in ("F(a & X F b) | F(a & X F c)", "WX F b"):
-        other = closure(parse(text), {})
+        other = closure(parse(text))
         assert not eventualities(other)[other.root]
-
-
-def test_inclusion_by_hand() -> None:
-    automaton = translate("F(a & X F b)", exclusive=False)
-    within = automaton.moves.included(automaton.accepting)
-    assert within is not None
-    # The minimal automaton is a line of three states, and each accepts what the one before it accepts.
-    order = np.argsort(within.sum(axis=1))[::-1]
-    assert automaton.states == 3
-    assert [int(within[state].sum()) for state in order] == [3, 2, 1]
 
 
 @settings(max_examples=60)
@@ -45,7 +35,6 @@ def test_automata_are_the_same_without_them(formula: Formula) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(explore, "eventualities", lambda nodes: [frozenset()] * len(nodes.kinds))
             patch.setattr(explore, "invariants", lambda nodes: [frozenset()] * len(nodes.kinds))
-            patch.setattr("nrm.automata.Table.included", lambda *_: None)
             expected = translate(formula, exclusive)
         assert found.atoms == expected.atoms
         assert np.array_equal(found.columns, expected.columns)

@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import nrm.logic.ltlf.translation as reversal_module
 from nrm import holds
 from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.logic import Formula, parse
-from nrm.logic import reversal as backward_reading
-from nrm.logic.ldlf import translation as ldlf_translation
-from nrm.logic.ltlf.translation import by_reversal, closure
+from nrm.logic import Formula, parse, progression, reversal
+from nrm.logic.ldlf import translate as translate_ldlf
+from nrm.logic.ltlf.translation import closure
 from nrm.logic.progression import progress
-from nrm.logic.reversal import letters_of, read_backwards, reversed_dfa
+from nrm.logic.reversal import letters_of, read_backwards
 from tests.strategies import formulas, traces
 
 STEPS: dict[bool, list[Step]] = {True: ["a", "b", "other"], False: [(), ("a",), ("b",), ("a", "b")]}
+
+
+def by_reversal(formula: Formula, exclusive: bool, limits: Limits) -> Dfa | None:
+    return reversal.by_reversal(closure(formula), formula.atoms(), exclusive, limits)
 
 
 def same(one: Dfa, two: Dfa) -> bool:
@@ -39,8 +41,7 @@ def test_values_from_the_end_are_the_meaning_at_each_step(formula: Formula) -> N
     atoms = ("a", "b")
     for exclusive, steps in STEPS.items():
         table = letters_of(atoms, exclusive)
-        assert table is not None
-        machine = read_backwards(closure(formula, {}), atoms, table)
+        machine = read_backwards(closure(formula), atoms, exclusive)
         for trace in traces(steps, 3):
             state = 0
             for place in reversed(range(len(trace))):
@@ -50,30 +51,16 @@ def test_values_from_the_end_are_the_meaning_at_each_step(formula: Formula) -> N
                 assert bool(machine.values[state]) == holds(formula, trace[place:])
 
 
-@pytest.mark.parametrize("bits", [1, 3, 9])
 @given(formula=formulas(past=False, leaves=10))
 @settings(max_examples=40)
-def test_both_ways_lead_to_one_automaton(bits: int, formula: Formula) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reversal_module, "MAX_BITS", bits)
-        for exclusive in (True, False):
-            expected = progress(closure(formula, {}), exclusive, DEFAULT_LIMITS).minimal()
-            found = by_reversal(formula, exclusive, DEFAULT_LIMITS)
-            assert found is not None
-            atoms = formula.atoms()
-            reordered = Dfa(atoms, exclusive, expected.lifted(atoms), expected.accepting).trimmed()
-            assert same(found, reordered)
-
-
-def test_machines_in_place_of_subformulas_change_nothing() -> None:
-    formula = parse("G(a -> F(b & X a)) U (X X b <-> F(a & WX !b))")
-    part = formula.args[1]
-    table = letters_of(("a", "b"), exclusive=False)
-    assert table is not None
-    known = {part: read_backwards(closure(part, {}), ("a", "b"), table)}
-    one, two = (read_backwards(closure(formula, given), ("a", "b"), table) for given in ({}, known))
-    assert one.states == two.states
-    assert same(reversed_dfa(one, False, DEFAULT_LIMITS), reversed_dfa(two, False, DEFAULT_LIMITS))
+def test_both_ways_lead_to_one_automaton(formula: Formula) -> None:
+    for exclusive in (True, False):
+        expected = progress(closure(formula), exclusive, DEFAULT_LIMITS).minimal()
+        found = by_reversal(formula, exclusive, DEFAULT_LIMITS)
+        assert found is not None
+        atoms = formula.atoms()
+        reordered = Dfa(atoms, exclusive, expected.lifted(atoms), expected.accepting).trimmed()
+        assert same(found, reordered)
 
 
 def test_what_is_not_read_backwards() -> None:
@@ -84,7 +71,7 @@ def test_what_is_not_read_backwards() -> None:
 
 
 def test_a_large_backward_machine_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backward_reading, "MAX_CELLS", 20)
+    monkeypatch.setattr(reversal, "MAX_CELLS", 20)
     assert by_reversal(parse("F(a & X(b & X X X a))"), False, DEFAULT_LIMITS) is None
 
 
@@ -93,7 +80,7 @@ def test_ldlf_is_read_backwards_too(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(20):
         paths = ["a", "!b", "(a; b)*", "(<a>tt)?", "(a + !b; true)*"]
         text = f"<{'; '.join(rng.choices(paths, k=3))}>[{rng.choice(paths)}](b | end)"
-        expected = ldlf_translation.translate(text, exclusive=False)
+        expected = translate_ldlf(text, exclusive=False)
         with monkeypatch.context() as patch:
-            patch.setattr(ldlf_translation, "SMALL", Limits(states=0))
-            assert same(ldlf_translation.translate(text, exclusive=False), expected)
+            patch.setattr(progression, "SMALL", Limits(states=0))
+            assert same(translate_ldlf(text, exclusive=False), expected)

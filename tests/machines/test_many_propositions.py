@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letters import LetterDiagram
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds

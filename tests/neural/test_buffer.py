@@ -56,7 +56,7 @@ def test_grounding_distinct_observations_once_is_exact() -> None:
 )
 def test_a_shared_table_gives_the_batches_of_ones_own(episodes: list[list[int]], order: list[int]) -> None:
     table = ObservationTable(np.array(order, dtype=np.float32)[:, None])  # numbered otherwise than the episodes go
-    own, sharing = EpisodeBuffer(LEVELS), EpisodeBuffer(LEVELS, frames=table)
+    own, sharing = EpisodeBuffer(LEVELS), EpisodeBuffer(LEVELS, table=table)
     for letters in episodes:
         rows, levels = np.array(letters, dtype=np.float32)[:, None], [0] * len(letters)
         own.add(rows, levels=levels)
@@ -110,7 +110,7 @@ def test_bad_episodes_are_refused() -> None:
     buffer.add([[0.0]], levels=[0])
     with pytest.raises(EpisodeError, match="observations are float64 of shape"):
         buffer.add([[0.0, 1.0]], levels=[0])
-    assert buffer.distinct == len(buffer.frames) == 1  # what was refused has left nothing behind
+    assert buffer.distinct == len(buffer.table) == 1  # what was refused has left nothing behind
     with pytest.raises(EpisodeError, match="either the observations or their index"):
         buffer.add([[0.0]], index=[0], levels=[0])
     for index in ([1], [-1], [0.0], [[0]]):

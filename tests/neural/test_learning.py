@@ -293,8 +293,8 @@ def test_lists_and_arrays_are_taken_for_tensors() -> None:
         known = model.filter(batch, [[0, 0, 0]]).states
         assert torch.equal(known, model.filter(tensor[None], torch.zeros(1, 3)).states)
         assert torch.isfinite(model.log_likelihood(batch, np.zeros((1, 3), dtype=np.int64))).all()
-        after = model.step(same, model.initial_belief(3).tolist(), [0, 0, 0])
-        assert torch.equal(after.belief, model.step(tensor, None, torch.zeros(3, dtype=torch.int64)).belief)
+        after = model.step(same, model.initial_belief(3).tolist())
+        assert torch.equal(after.belief, model.step(tensor).belief)
     with pytest.raises(EpisodeError, match="observations have rows of different lengths; pad them"):
         model([[[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]])
     with pytest.raises(EpisodeError, match="observations must hold numbers, not 'abc'"):
@@ -303,5 +303,3 @@ def test_lists_and_arrays_are_taken_for_tensors() -> None:
         model.ground(1.0)
     with pytest.raises(EpisodeError, match=r"beliefs have shape \(1, 2\); \(3, 3\) is needed"):
         model.step(rows, [[1.0, 0.0]])
-    with pytest.raises(EpisodeError, match=r"potentials have shape \(\); \(3,\) is needed"):
-        model.step(rows, level=0)

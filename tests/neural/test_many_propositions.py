@@ -32,7 +32,7 @@ def machine_of(count: int) -> MooreMachine:
 
 def of_all_letters(machine: MooreMachine) -> NeuralRewardMachine:
     """The same model by the probabilities of all 2^n letters."""
-    module = ProbabilisticMoore.from_machine(machine, listed=True)
+    module = ProbabilisticMoore.from_machine(machine, joint=True)
     module.counting = None
     return NeuralRewardMachine(nn.Sigmoid(), module, "independent")
 
@@ -167,8 +167,3 @@ def test_accuracy_of_many_propositions_is_of_classes() -> None:
     assert found.plain == pytest.approx(4 / 6)
     assert found.modulo_shortcuts == 1.0
     assert meter.compare(true, np.zeros(6, dtype=np.int64)).modulo_shortcuts == pytest.approx(1 / 6)
-    small = machine_of(5)
-    plain = AccuracyMeter(small)
-    letters = np.array([0, 1, 2, 3, 4, 8, 16])
-    taken = np.array([0, 1, 3, 3, 8, 8, 2])
-    assert plain.compare(letters, taken) == plain._judged_by_class(letters, taken)[0]

@@ -149,17 +149,13 @@ def test_steps_one_by_one_are_the_whole() -> None:
     model = NeuralRewardMachine(MlpGrounder(2, 5), task(4))
     observations = torch.randn(3, 6, 2, generator=torch.Generator().manual_seed(0))
     whole = model(observations)
-    levels = torch.zeros(3, 6, dtype=torch.int64)
-    filtered = model.filter(observations, levels)
-    belief = informed = None
+    belief = None
     for t in range(6):
         step = model.step(observations[:, t], belief)
         belief = step.belief
         torch.testing.assert_close(belief, whole.states[:, t])
         torch.testing.assert_close(step.rewards, whole.rewards[:, t])
         torch.testing.assert_close(step.symbols, whole.symbols[:, t])
-        informed = model.step(observations[:, t], informed, levels[:, t]).belief
-        torch.testing.assert_close(informed, filtered.states[:, t])
 
 
 def test_independent_propositions_by_hand() -> None:
@@ -253,8 +249,6 @@ def test_levels_that_do_not_exist_and_lengths_that_do_not_fit() -> None:
     symbols = torch.full((1, 2, 2), 0.5)
     with pytest.raises(EpisodeError, match=r"episode 0, step 1 .*potential index 5.*potentials 0 to 1: 0, 100"):
         model.log_likelihood(symbols, torch.tensor([[0, 5]]))
-    with pytest.raises(EpisodeError, match=r"row 0 .*potential index -1"):
-        model.step(symbols[:, 0], level=torch.tensor([-1]))
     with pytest.raises(EpisodeError, match="lengths must be 1 numbers from 0 to 2"):
         model(symbols, [3])
     with pytest.raises(EpisodeError, match="potentials have shape"):
@@ -266,8 +260,6 @@ def test_an_impossible_sequence_names_episode_and_step() -> None:
     with pytest.raises(ContradictionError, match=r"episode 1, step 2.*potential 0 has probability 0") as caught:
         model.log_likelihood(torch.tensor([[1, 1, 1], [1, 0, 1]]), torch.tensor([[0, 0, 0], [0, 1, 0]]))
     assert (caught.value.episode, caught.value.step) == (1, 2)
-    with pytest.raises(ContradictionError, match="potential 100 has probability 0"):
-        model.step(torch.tensor([1]), level=torch.tensor([1]))
 
 
 def test_two_thousand_states_to_learn_ask_for_too_much_with_a_message() -> None:

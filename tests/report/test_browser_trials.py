@@ -103,7 +103,7 @@ def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
     assert "%" in page.locator(".reads").inner_text()
     assert opened.count(".beliefs:not(.reads) .track") == 4
     page.locator("#player-tools select").first.select_option("2")
-    assert "is told of the task at the beginning" in page.locator(".sight").inner_text()
+    assert "is given of the task at the beginning" in page.locator(".sight").inner_text()
 
 
 def test_what_is_left_confusable_is_told(opened: Open) -> None:

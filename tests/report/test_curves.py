@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nrm.report.curves import curves
+from nrm.report.building import curves
 from tests.results.synthetic import record
 
 

@@ -12,7 +12,7 @@ from nrm.agents import TaskOutcome
 from nrm.errors import ConfigError, NrmWarning
 from nrm.machines import compile_formula, task_view
 from nrm.report import Page, build_report
-from nrm.report.trials import Given, _together, choose, view_data
+from nrm.report.trials import _together, choose, view_data
 from nrm.results import read_record
 from nrm.runs import RunFolder, choose_run
 from tests.results.folders import LETTERS, many_run, run
@@ -89,7 +89,7 @@ def test_means_over_runs_by_hand() -> None:
     settings = {"env": LETTERS, "tasks": {"count": 4}}
     config = choose_run(None, "letter", "rm", tasks="reach", total_timesteps=100, settings=settings)
     assert config.pool is not None
-    formulas = choose(config, [config.pool], 2, Given({}, {}))
+    formulas = choose(config, [config.pool], 2, [])
     names = ["x", "y"]
     one = [
         TaskOutcome(name, 3, 10, rate, steps) for name, rate, steps in zip(names, (1.0, 0.0), (4.0, None), strict=True)

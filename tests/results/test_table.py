@@ -100,12 +100,3 @@ def test_what_was_not_used_is_named(tmp_path: Path) -> None:
     assert len(table.read_text().splitlines()) == 2
     notes = text.read_text().split("Not used, or in part:\n\n")[1].splitlines()
     assert notes == ["- `b`: the same run as a; it is counted once", "- `c`: not JSON"]
-
-
-def test_headings_say_what_runs_are_about(tmp_path: Path) -> None:
-    one = record([0.0])
-    many = replace(one, path=tmp_path, task=None, config=replace(one.config, tasks="mixture"))
-    for runs, heading in (([one], "task"), ([many], "family"), ([one, many], "task or family")):
-        table = results_markdown(results_table(runs))
-        assert table.splitlines()[0].split(" | ")[1] == heading
-        assert ("family mixture" in table) == (many in runs)

@@ -293,7 +293,7 @@ def test_what_killed_writers_leave_is_removed(tmp_path: Path) -> None:
 
 def test_an_agent_that_has_learned_nothing_is_not_evaluated(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
-    with pytest.raises(FileError, match="has no checkpoint yet; go on with 'nrm train --resume"):
+    with pytest.raises(FileError, match="has no checkpoint yet; use 'nrm train --resume"):
         folder.load_trained()
     train(folder, folder.load())
     assert folder.load_trained().done

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import nrm
-from nrm.agents import Agent, evaluate, film
+from nrm.agents import Agent, Policy, evaluate, film, new_trainer
+from nrm.envs import GymVectorEnv, TaskEnv
 from nrm.errors import ConfigError, EnvError, FileError, NrmError
 from nrm.runs import LoadedRun, RunFolder
+from tests.agents.test_dict_observations import TASK, Row
 from tests.results.folders import many_run, run
 
 METHODS = ("rm", "nrm", "rnn", "memoryless", "automata-learning", "pure-learning")
@@ -42,6 +44,23 @@ def test_a_policy_acts_as_its_run_does(single: Path, greedy: bool) -> None:
     env = loaded.config.env_config.render(machine, "ansi", loaded.config.end)
     shots = film(RunFolder(single).load_trained(), env, 3, greedy)
     assert stepped(loaded, None, machine, greedy) == [int(shot.played.action[0]) for shot in shots]
+
+
+def test_images_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    test_a_policy_acts_as_its_run_does(run(tmp_path / "image", "nrm", env="image", episodes=8), False)
+
+
+@pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
+def test_entries_of_dict_observations_are_read_together(method: str) -> None:
+    trainer = new_trainer(GymVectorEnv.of(lambda: TaskEnv(Row(), TASK), 2), method, episodes=4)
+    trainer.run()
+    policy, env = Policy(trainer), TaskEnv(Row(), TASK)
+    played = [int(shot.played.action[0]) for shot in film(trainer, TaskEnv(Row(), TASK), 3, False)]
+    observation, info = env.reset(seed=3)
+    policy.reset(seed=3)
+    for action in played:
+        assert policy.act(observation, labels=info["labels"]) == action
+        observation, _, _, _, info = env.step(action)
 
 
 def test_weights_alone_evaluate_as_the_checkpoint_does(single: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nrm
-from nrm.automata.letter_diagram import LetterDiagram
+from nrm.automata.letters import LetterDiagram
 from nrm.errors import LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.shortcuts import task_set_shortcuts

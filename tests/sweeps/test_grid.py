@@ -152,7 +152,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = 'file:nowhere.txt'\nenvs = ['letter']", "nowhere.txt"),
         (
             "tasks = 'mixture'\nenvs = ['minigrid:MiniGrid-LavaGapS5-v0']",
-            "has one task; environments for many tasks: map",
+            "has one task, unlike map",
         ),
         (
             "tasks = 'mixture'\nenvs = ['letter']\ntotal_timesteps = 0",

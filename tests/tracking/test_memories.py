@@ -12,8 +12,8 @@ from nrm.neural.grounders import MlpGrounder, TrueLabels
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.tracking import Belief, BeliefMemory, StateMemory, Transition
-from nrm.tracking import belief_step as belief_step_module
-from nrm.tracking.belief_step import BeliefStep, ListedBeliefStep, TensorBeliefStep, belief_step
+from nrm.tracking import beliefs as beliefs_module
+from nrm.tracking.beliefs import BeliefStep, ListedBeliefStep, TensorBeliefStep, belief_step
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
@@ -92,7 +92,7 @@ def test_listed_observations_need_no_matrices_where_these_would_be_large(
     frames, rows = torch.arange(3)[:, None], torch.tensor([0, 1, 2])
     listed = BeliefMemory(model, frames, belief)
     assert isinstance(listed._listed, ListedBeliefStep)
-    monkeypatch.setattr(belief_step_module, "MAX_LISTED", 1)
+    monkeypatch.setattr(beliefs_module, "MAX_LISTED", 1)
     plain = BeliefMemory(model, frames, belief)
     one = other = listed.start(3)
     for _ in range(5):

@@ -177,7 +177,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"true state in info\['machine_state'\]"):
         told_nothing.step(np.zeros(1, dtype=np.int64))
     vector.metadata = {}
-    with pytest.raises(EnvError, match=r"does not say how it resets"):
+    with pytest.raises(EnvError, match="autoreset_mode"):
         NeuralRewardMachineVectorWrapper(vector, untrained())
 
 

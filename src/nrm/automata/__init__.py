@@ -1,11 +1,10 @@
 """Finite automata: letters in classes, moves as tables or decision diagrams, products, minimisation, equivalence."""
 
 from nrm.automata.classes import letter_classes, merged_classes
-from nrm.automata.dfa import Dfa, after_one_step, combined_all
+from nrm.automata.dfa import Dfa, combined_all
 from nrm.automata.diagram import Cube, cubes_of
-from nrm.automata.letter_diagram import MAX_LISTED, Truths, in_columns
-from nrm.automata.letter_diagram import LetterDiagram as LetterFunction
-from nrm.automata.letters import Classes, LetterClasses, ListedLetters
+from nrm.automata.letters import MAX_LISTED, Classes, LetterClasses, ListedLetters, Truths, in_columns
+from nrm.automata.letters import LetterDiagram as LetterFunction
 from nrm.automata.moves import Moves, Moving, moves_of_classes, moves_of_nodes, read_diagram, unpacked
 from nrm.automata.mtbdd import DEFAULT_LIMITS, FALSE, LEAF, TRUE, Bdd, Limits, Mtbdd
 from nrm.automata.partition import Numbers
@@ -32,7 +31,6 @@ __all__ = [
     "Numbers",
     "Table",
     "Truths",
-    "after_one_step",
     "coarsest_congruence",
     "combined_all",
     "cubes_of",

@@ -10,14 +10,11 @@ import numpy as np
 
 from nrm.aliases import IntArray
 from nrm.automata.diagram import Diagram
-from nrm.automata.letter_diagram import MAX_LISTED, LetterDiagram, is_wide
-from nrm.automata.letters import LetterClasses, ListedLetters
+from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, is_wide
 from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
 
-CROWDED = 16
-"""Letters in a class on average up to which all letters are listed, while they can be."""
 MAX_CELLS = 4_000_000
 """States times letter classes up to which the classes of a diagram are made."""
 
@@ -41,17 +38,14 @@ def letter_classes(
     Walks all diagrams down together; what lies below the last variable is where a letter leads.
     """
     distinct = list(dict.fromkeys(roots))
-    if len(distinct) > 48:  # arrays are faster than tuples
-        tuples, edges = _levels_by_arrays(diagram, distinct, variables, limits)
-    else:
-        tuples, edges = _levels(diagram, distinct, variables, limits)
+    tuples, edges = _levels(diagram, distinct, variables, limits)
     columns: dict[tuple[int, ...], int] = {}
     for nodes in tuples:
         columns.setdefault(nodes, len(columns))
     place = {root: index for index, root in enumerate(distinct)}
     moves = [tuple(nodes[place[root]] for root in roots) for nodes in columns]
-    # Where most letters are a class of their own, an array is smaller than a diagram.
-    if not is_wide(variables) or (variables <= MAX_LISTED and len(columns) * CROWDED >= 1 << variables):
+    # Where few letters share a class, an array is smaller than a diagram.
+    if not is_wide(variables) or (variables <= MAX_LISTED and len(columns) * 16 >= 1 << variables):
         choice = np.zeros(1, dtype=np.int64)
         for pairs in edges:
             below = np.array(pairs)
@@ -63,25 +57,6 @@ def letter_classes(
 def _levels(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
     """The tuples of nodes that letters lead to from some roots, and for each level where its tuples lead."""
     # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
-    tuples: Tuples = [tuple(distinct)]
-    edges: Edges = []
-    var, below_low, below_high = diagram.var, diagram.low, diagram.high
-    for level in range(variables):
-        following: dict[tuple[int, ...], int] = {}
-        lows, highs = [], []
-        for nodes in tuples:
-            low = tuple(below_low[n] if var[n] == level else n for n in nodes)
-            high = tuple(below_high[n] if var[n] == level else n for n in nodes)
-            lows.append(following.setdefault(low, len(following)))
-            highs.append(following.setdefault(high, len(following)))
-        edges.append(list(zip(lows, highs, strict=True)))
-        tuples = list(following)
-        limits.check(len(distinct), len(tuples))
-    return tuples, edges
-
-
-def _levels_by_arrays(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
-    """As `_levels`, for many roots."""
     var, low, high = (np.array(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
     tuples = np.array([distinct], dtype=np.int32)
     edges: Edges = []
@@ -144,7 +119,7 @@ def merged_classes(letters: LetterClasses, columns: IntArray) -> tuple[LetterCla
     function = letters.function(0)
     groups = equal_columns(columns).tolist()
     kept: dict[int, int] = {}
-    for number, _ in sorted(function.first_letters().items(), key=lambda item: item[1]):
+    for number in function.first_letters():
         kept.setdefault(groups[number], number)
     rank = {group: place for place, group in enumerate(kept)}
     numbers = np.array([rank.get(group, 0) for group in groups])

@@ -6,8 +6,6 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from nrm.aliases import BoolArray, IntArray
 from nrm.automata.letters import ListedLetters
 from nrm.automata.moves import Moves, Moving, moves_of_classes, placed
@@ -103,10 +101,3 @@ def combined_all(parts: Iterable[Dfa], combine: Combine, limits: Limits, order: 
         heapq.heappush(heap, (joined.states, ticket, joined))
         ticket += 1
     return heap[0][2]
-
-
-def after_one_step(dfa: Dfa, weak: bool) -> Dfa:
-    """The automaton of `X f` (or `WX f`, when `weak`) from that of f."""
-    # State 0 reads any letter; state 1 is f's initial state, where a trace of one step ends.
-    accepting = np.concatenate([np.array([False, weak]), dfa.accepting])
-    return Dfa(dfa.atoms, dfa.exclusive, dfa.moves.delayed(), accepting).trimmed()

@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Letter
 from nrm.automata.mtbdd import FALSE, TRUE, Bdd, Mtbdd
+from nrm.automata.search import Question, least_sums
 from nrm.errors import LimitError, MachineError
 
 MAX_NODES = 4_000_000
 """Nodes of a diagram on its way into another order."""
 Numbers = NDArray[np.int64]
+Parts = tuple[Numbers, Numbers, Numbers, Numbers]
+"""The levels, low and high sides of nodes, and the roots."""
 OwnKind = TypeVar("OwnKind", bound="Diagram")
 OwnLeaf = TypeVar("OwnLeaf", bound=Hashable)
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +114,25 @@ class Diagram:
                 pending.append(high[node])
                 pending.append(low[node])
 
-    def read_into(self, work: Mtbdd[int], levels: Sequence[int] | None = None) -> list[int]:
-        """The roots as functions of a table of nodes; `levels`: where the levels go, in any order."""
-        made: list[int] = []
-        own_levels, low, high, roots = self.lists
+    def least(self, root: int, weight: Callable[[int], int]) -> dict[int, int]:
+        """For each number below a root the least sum of the weights of true propositions; such numbers first."""
+        levels, low, high, roots = self.lists
 
-        def below(child: int) -> int:
-            return made[child] if child >= 0 else work.leaf(-1 - child)
+        def ask(node: int) -> Question[int] | None:
+            return None if node < 0 else (levels[node], self.order[levels[node]], low[node], high[node])
 
-        for level, one, two in zip(own_levels, low, high, strict=True):
-            if levels is None:
-                made.append(work.node(level, below(one), below(two)))
-            else:
-                made.append(work.choice(levels[level], below(one), below(two)))
+        return {-1 - leaf: value for leaf, value in least_sums(roots[root], ask, weight).items()}
+
+    def folded(self, leaf: Callable[[int], Value], node: Callable[[int, Value, Value], Value]) -> list[Value]:
+        """The values of the roots: leaves have some by number, and nodes by level from those of both sides."""
+        made: list[Value] = []
+        levels, low, high, roots = self.lists
+
+        def below(child: int) -> Value:
+            return made[child] if child >= 0 else leaf(-1 - child)
+
+        for level, one, two in zip(levels, low, high, strict=True):
+            made.append(node(level, below(one), below(two)))
         return [below(root) for root in roots]
 
     def placed(self: OwnKind, bits: Sequence[int], propositions: int) -> OwnKind:
@@ -135,7 +145,7 @@ class Diagram:
             np.where(array < 0, -1 - numbers[np.maximum(-1 - array, 0)], array).astype(np.int64)
             for array in (self.low, self.high, self.roots if kept is None else self.roots[kept])
         )
-        return type(self).reduced(self.levels.astype(np.int64), low, high, roots, self.order, self.propositions)
+        return type(self).reduced((self.levels.astype(np.int64), low, high, roots), self.order, self.propositions)
 
     def reordered(self: OwnKind, order: tuple[int, ...]) -> OwnKind:
         """The same, asked for in another order, which may have more propositions."""
@@ -148,7 +158,7 @@ class Diagram:
             return replace(self, order=order, levels=renamed)
         work: Mtbdd[int] = Mtbdd(MAX_NODES)
         try:
-            roots = self.read_into(work, levels)
+            roots = self.folded(work.leaf, lambda level, low, high: work.choice(levels[level], low, high))
         except LimitError:
             raise LimitError(
                 f"with the propositions in this order the machine needs more than {MAX_NODES:,} decision diagram "
@@ -198,7 +208,7 @@ class Diagram:
             [found[root] for root in roots],
         )
         levels, low, high, tops = (np.array(column, dtype=np.int64) for column in columns)
-        return cls.reduced(levels, low, high, tops, order, propositions)
+        return cls.reduced((levels, low, high, tops), order, propositions)
 
     @classmethod
     def read(
@@ -231,36 +241,22 @@ class Diagram:
         below = np.concatenate([own, np.full(states, len(asked))])
         if any((below[side] <= own).any() for side in sides):
             raise MachineError("below each node of a diagram stand lower levels")
-        return cls.sorted_by_level(own, sides[0], sides[1], tops, asked, propositions)
+        return cls.sorted_by_level((own, sides[0], sides[1], tops), asked, propositions)
 
     @classmethod
-    def sorted_by_level(
-        cls: type[OwnKind],
-        levels: Numbers,
-        low: Numbers,
-        high: Numbers,
-        roots: Numbers,
-        order: tuple[int, ...],
-        propositions: int,
-    ) -> OwnKind:
+    def sorted_by_level(cls: type[OwnKind], parts: Parts, order: tuple[int, ...], propositions: int) -> OwnKind:
         """As `reduced`, of nodes that do not stand by level yet."""
+        levels, low, high, roots = parts
         by_level = np.argsort(-levels, kind="stable")
         place = np.empty(len(levels), dtype=np.int64)
         place[by_level] = np.arange(len(levels))
         low, high, roots = (_through(array, place) for array in (low[by_level], high[by_level], roots))
-        return cls.reduced(levels[by_level], low, high, roots, order, propositions)
+        return cls.reduced((levels[by_level], low, high, roots), order, propositions)
 
     @classmethod
-    def reduced(
-        cls: type[OwnKind],
-        levels: Numbers,
-        low: Numbers,
-        high: Numbers,
-        roots: Numbers,
-        order: tuple[int, ...],
-        propositions: int,
-    ) -> OwnKind:
+    def reduced(cls: type[OwnKind], parts: Parts, order: tuple[int, ...], propositions: int) -> OwnKind:
         """The diagram of nodes that stand by level, the lowest first, and may be alike, in vain or unused."""
+        levels, low, high, roots = parts
         used = _used(levels, low, high, roots)
         if not used.all():
             place = np.cumsum(used) - 1
@@ -308,23 +304,6 @@ def _used(levels: Numbers, low: Numbers, high: Numbers, roots: Numbers) -> BoolA
             children = array[start:stop][used[start:stop]]
             used[children[children >= 0]] = True
     return used
-
-
-def merged_order(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    """Both orders in one, keeping each where that is possible, and the first in any case."""
-    merged: list[int] = []
-    rest = [proposition for proposition in other if proposition not in one]
-    shared = [proposition for proposition in other if proposition in one]
-    if shared != [proposition for proposition in one if proposition in shared]:
-        return (*one, *rest)
-    waiting = list(other)
-    for proposition in one:
-        if proposition in waiting:
-            place = waiting.index(proposition)
-            merged += waiting[:place]
-            del waiting[: place + 1]
-        merged.append(proposition)
-    return (*merged, *waiting)
 
 
 Cube = tuple[tuple[int, bool], ...]

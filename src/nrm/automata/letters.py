@@ -2,16 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import product
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray, Letter
-from nrm.automata.letter_diagram import LetterDiagram, Truths
-from nrm.errors import MachineError
+from nrm.automata.diagram import MAX_NODES, Diagram
+from nrm.automata.mtbdd import Mtbdd
+from nrm.errors import LimitError, MachineError
+
+DENSE = 12
+"""Propositions up to which the class of each letter stands in an array."""
+MAX_LISTED = 20
+"""Propositions up to which all letters can be listed."""
+
+
+def is_wide(propositions: int) -> bool:
+    """Whether propositions are so many that letters are kept in diagrams and not in arrays."""
+    return propositions > DENSE
+
+
+def in_columns(propositions: int) -> bool:
+    """Whether `Moves.nearest` has a column for each letter, and not for each literal."""
+    return not is_wide(propositions)
+
+
+Truths = tuple[int, int]
+"""Two sets of propositions, as bits: those that hold at some letter, and those that fail at some letter."""
+Ways = dict[int, tuple[int, int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class LetterDiagram(Diagram):
+    """The class of each letter over many propositions: a diagram with one root."""
+
+    @classmethod
+    def of_levels(
+        cls, pairs: Sequence[NDArray[np.integer]], classes: NDArray[np.integer], propositions: int
+    ) -> LetterDiagram:
+        """From each level's (places, 2) places at the next level for false and true, and the classes below the last."""
+        references, count = -1 - classes.astype(np.int64), 0
+        levels, sides = [], []
+        for level, below in reversed(list(enumerate(pairs))):
+            levels.append(np.full(len(below), level))
+            sides.append(references[below])
+            references = np.arange(count, count + len(below))
+            count += len(below)
+        low, high = np.concatenate([np.zeros((0, 2), dtype=np.int64), *sides]).T
+        own = np.concatenate([np.zeros(0, dtype=np.int64), *levels])
+        return cls.reduced((own, low, high, references), tuple(range(len(pairs))), propositions)
+
+    @property
+    def root(self) -> int:
+        """The topmost node; -1 - class where all letters are of one class."""
+        return int(self.roots[0])
+
+    def check(self, letters: int, classes: int) -> None:
+        if letters != 1 << self.propositions:
+            raise MachineError(f"the classes are of {self.propositions} propositions, not of {letters} letters")
+        if -1 - min(int(array.min(initial=-1)) for array in (self.low, self.high, self.roots)) >= classes:
+            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
+
+    def at(self, letter: Letter) -> int:
+        return self.leaf(0, letter)
+
+    def take(self, letters: NDArray[np.int64]) -> IntArray:
+        flat = letters.ravel()
+        return self.leaves(np.zeros(flat.shape, dtype=np.int64), flat).reshape(letters.shape).astype(np.int32)
+
+    def listed(self) -> IntArray:
+        if self.propositions > MAX_LISTED:
+            raise LimitError(
+                f"{self.propositions} propositions have 2^{self.propositions} letters, and this needs a list of them "
+                f"(the limit is {MAX_LISTED} propositions)"
+            )
+        return self.take(np.arange(1 << self.propositions, dtype=np.int64))
+
+    def members(self, number: int) -> None:
+        """None: a class may have too many letters."""
+
+    def essential(self) -> tuple[tuple[int, ...], None]:
+        return self.asked, None
+
+    def function(self, propositions: int) -> LetterDiagram:  # noqa: ARG002 - those that it is over
+        return self
+
+    def first_letters(self) -> dict[int, Letter]:
+        """The letter with the smallest number of each class, and such classes first."""
+        return self.least(0, lambda proposition: 1 << proposition)
+
+    def examples(self, plainest_first: Callable[[], Iterable[Letter]]) -> Mapping[int, Letter]:  # noqa: ARG002
+        many = 1 << self.propositions
+        return {number: sums % many for number, sums in self.least(0, lambda bit: many + (1 << bit)).items()}
+
+    def sizes(self, classes: int) -> tuple[int, ...]:
+        shares = self.shares_where(())
+        return tuple(shares.get(number, 0) << (self.propositions - len(self.order)) for number in range(classes))
+
+    def truths(self, propositions: int) -> dict[int, Truths]:
+        every = (1 << propositions) - 1
+        # Below each node, by class: the propositions asked for on every way, and what they were on some way.
+
+        def node(level: int, low: Ways, high: Ways) -> Ways:
+            bit = 1 << self.order[level]
+            merged = {number: (asked | bit, true, false | bit) for number, (asked, true, false) in low.items()}
+            for number, (asked, true, false) in high.items():
+                old = merged.get(number)
+                here = (asked | bit, true | bit, false)
+                merged[number] = here if old is None else (old[0] & here[0], old[1] | here[1], old[2] | here[2])
+            return merged
+
+        # What some way does not ask for may hold or not.
+        return {
+            number: (true | (every & ~asked), false | (every & ~asked))
+            for number, (asked, true, false) in self.folded(lambda number: {number: (0, 0, 0)}, node)[0].items()
+        }
+
+    def shares_where(self, true: Collection[int]) -> dict[int, int]:
+        """Of the letters at which some propositions hold, the share of each class; all add up to 2^levels."""
+        levels, low, high, _ = self.lists
+        whole = 1 << len(self.order)
+        shares: dict[int, int] = {}
+        mass = [0] * self.nodes
+        if self.root < 0:
+            return {-1 - self.root: whole}
+        mass[self.root] = whole
+        for node in range(self.nodes - 1, -1, -1):  # parents come after their children
+            half = mass[node] >> 1  # a way asks for each level once, so halves stay whole numbers
+            known = self.order[levels[node]] in true
+            for child, part in ((high[node], mass[node]),) if known else ((low[node], half), (high[node], half)):
+                if child >= 0:
+                    mass[child] += part
+                else:
+                    shares[-1 - child] = shares.get(-1 - child, 0) + part
+        return shares
+
+    def exchanged(self, images: Mapping[int, int]) -> dict[int, int] | None:
+        """How classes are permuted where propositions are exchanged, p for `images[p]`; None where they are torn apart.
+
+        With pi(x) = {images[p] : p in x} the class of pi(x) must follow from that of x, and back.
+        """
+        back = {image: proposition for proposition, image in images.items()}
+        bits = [back.get(number, number) for number in range(self.propositions)]
+        other = self.placed(bits, self.propositions).reordered(self.order)
+        if other.nodes != self.nodes or other.order != self.order:
+            return None
+        ours, theirs = self.lists, other.lists
+        matched: dict[int, int] = {}
+        pending = [(self.root, other.root)]
+        while pending:
+            one, two = pending.pop()
+            if matched.setdefault(one, two) != two or (one < 0) != (two < 0):
+                return None
+            if one >= 0:
+                if ours[0][one] != theirs[0][two]:
+                    return None
+                for side in (1, 2):
+                    pair = ours[side][one], theirs[side][two]
+                    if matched.get(pair[0], pair[1]) != pair[1]:
+                        return None
+                    if pair[0] not in matched:
+                        pending.append(pair)
+        classes = {-1 - one: -1 - two for one, two in matched.items() if one < 0}
+        return classes if len(set(classes.values())) == len(classes) else None
+
+    def work(self, hidden: int) -> int:
+        return self.nodes << hidden
+
+    def seen_without(self, hidden: Sequence[int]) -> list[int] | None:
+        if not set(hidden) <= set(self.asked):
+            return None
+        work: Mtbdd[tuple[int, ...]] = Mtbdd(MAX_NODES)
+        sides = [
+            self._restricted(dict(zip(hidden, truth, strict=True)), work)
+            for truth in product((0, 1), repeat=len(hidden))
+        ]
+        done: dict[tuple[int, int], int] = {}
+        # At each leaf: the classes of the letters that look alike there.
+        root = reduce(lambda f, g: work.apply(f, g, lambda a, b: (*a, *b), done), sides)
+        shown = [work.value(node) for node in work.below([root]) if work.is_leaf(node)]
+        if any(len(set(classes)) < len(classes) for classes in shown):
+            return None
+        places: dict[int, int] = {}
+
+        def where(number: int) -> int:
+            """The function that says where a class is among those of a leaf."""
+            return work.map(root, lambda classes: (-1 - (number in classes),), {})
+
+        return [places.setdefault(where(number), len(places)) for number in range(1 + max(map(max, shown)))]
+
+    def _restricted(self, truth: Mapping[int, int], work: Mtbdd[tuple[int, ...]]) -> int:
+        """The diagram where some propositions are as `truth` says, with one class at each leaf."""
+
+        def node(level: int, low: int, high: int) -> int:
+            asked = truth.get(self.order[level])
+            return work.node(level, low, high) if asked is None else high if asked else low
+
+        return self.folded(lambda number: work.leaf((number,)), node)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,24 +259,22 @@ class ListedLetters:
         halves = [np.arange(2 << level).reshape(2, -1).T for level in range(propositions)]
         return LetterDiagram.of_levels(halves, self.numbers, propositions)
 
+    @cached_property
+    def _function(self) -> LetterDiagram:
+        return self.function(len(self.numbers).bit_length() - 1)
+
     def essential(self) -> tuple[tuple[int, ...], list[int]]:
         """The propositions whose truth ever matters, and the classes of the sets of these; None where too many."""
-        numbers, letters = self.numbers, np.arange(len(self.numbers))
-        places = [bit for bit in range(len(numbers).bit_length() - 1) if (numbers != numbers[letters ^ 1 << bit]).any()]
+        places = self._function.asked
         few = np.arange(1 << len(places))
         spread = sum(((few >> place & 1) << bit for place, bit in enumerate(places)), np.zeros_like(few))
-        return tuple(places), numbers[spread].tolist()
+        return places, self.numbers[spread].tolist()
 
     def truths(self, propositions: int) -> dict[int, Truths]:
         """For each class which propositions hold at some of its letters, and which do not at some."""
-        every = (1 << propositions) - 1
-        found: dict[int, Truths] = {}
-        for letter, number in enumerate(self.numbers.tolist()):
-            true, false = found.get(number, (0, 0))
-            found[number] = true | letter, false | (every & ~letter)
-        return found
+        return self._function.truths(propositions)
 
-    def work(self, hidden: int) -> int:  # noqa: ARG002 - every letter is looked at once
+    def work(self, hidden: int) -> int:  # noqa: ARG002 - no more than to look at every letter once
         """How much work `seen_without` so many propositions is."""
         return len(self.numbers)
 
@@ -93,14 +283,7 @@ class ListedLetters:
 
         None where two letters of one class look alike.
         """
-        mask = ~sum(1 << bit for bit in hidden)
-        shown: dict[int, list[int]] = {}
-        for letter, number in enumerate(self.numbers.tolist()):
-            shown.setdefault(number, []).append(letter & mask)
-        if any(len(set(truths)) < len(truths) for truths in shown.values()):
-            return None
-        codes: dict[frozenset[int], int] = {}
-        return [codes.setdefault(frozenset(shown.get(number, ())), len(codes)) for number in range(1 + max(shown))]
+        return self._function.seen_without(hidden)
 
 
 LetterClasses: TypeAlias = ListedLetters | LetterDiagram

@@ -6,33 +6,26 @@ small. So transition functions are kept state by state, and classes are made onl
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.classes import classes_of_diagram
-from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of, merged_order
-from nrm.automata.diagram_product import diagram_product
-from nrm.automata.letter_diagram import LetterDiagram
-from nrm.automata.letters import Classes
-from nrm.automata.mtbdd import LEAF, Limits, Mtbdd
+from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of
+from nrm.automata.letters import Classes, LetterDiagram
+from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.partition import Blocks, scattered, split
-from nrm.automata.search import Differ, Guard, Pair, Reaching, first_difference
+from nrm.automata.partition import Numbers as Numbering
+from nrm.automata.search import Differ, Guard, Pair, Question, Reaching, first_difference, least_sums
 from nrm.automata.table import Table
 from nrm.errors import MachineError, counted
 
-SMALL = 3_000
-"""Nodes up to which plain Python is faster than arrays."""
 PARTS = ("order", "levels", "low", "high", "roots")
 """What a file holds of a diagram."""
-Node = TypeVar("Node", int, Pair)
-Question = tuple[int, int, Node, Node]
-"""Of a node: its level, its proposition, and where it leads for false and true."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +46,7 @@ class MoveDiagram(Diagram, Reaching):
         empty = [np.zeros(0, dtype=np.int64)] * 3
         levels, low, high = [np.concatenate(parts) for parts in zip(*tables, strict=True)] or empty
         roots = below(letters.root)
-        return cls.sorted_by_level(levels, low, high, roots, letters.order, letters.propositions)
+        return cls.sorted_by_level((levels, low, high, roots), letters.order, letters.propositions)
 
     @property
     def states(self) -> int:
@@ -104,12 +97,8 @@ class MoveDiagram(Diagram, Reaching):
         return np.array(pairs, dtype=np.int32)
 
     def plainest(self, state: State, _: Callable[[], Iterable[Letter]]) -> Iterable[tuple[State, Letter]]:
-        levels, low, high, roots = self.lists
-
-        def ask(node: int) -> Question[int] | None:
-            return None if node < 0 else (levels[node], self.order[levels[node]], low[node], high[node])
-
-        return ((-1 - leaf, letter) for leaf, letter in _plainest(roots[state], ask, self.propositions).items())
+        many = 1 << self.propositions
+        return ((target, sums % many) for target, sums in self.least(state, lambda bit: many + (1 << bit)).items())
 
     def guards(
         self,
@@ -157,9 +146,6 @@ class MoveDiagram(Diagram, Reaching):
             values[self.states + part.start : self.states + part.stop] = values[low[part]] | values[high[part]]
         return values[roots]
 
-    def included(self, accepting: BoolArray) -> None:
-        """None: it is costly."""
-
     def congruence(self, labels: NDArray[np.generic]) -> Blocks:
         """Partition refinement: states are alike whose diagrams are equal once leaves are blocks.
 
@@ -168,31 +154,15 @@ class MoveDiagram(Diagram, Reaching):
         """
         blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         count = int(blocks.max()) + 1
-        small = self.nodes <= SMALL
         while count < self.states:
             before = count
-            blocks, count = split(blocks, self._exact(blocks) if small else self._prints(blocks))
+            blocks, count = split(blocks, self._prints(blocks))
             if count == before:
-                if small:
-                    break
                 tops = self.relabelled(blocks).roots
                 blocks, count = split(blocks, (tops.astype(np.int64) - tops.min()).astype(np.uint64))
                 if count == before:
                     break
         return blocks
-
-    def _exact(self, blocks: Blocks) -> NDArray[np.uint64]:
-        """(states,) a number for each state, equal where their diagrams over blocks are."""
-        leaves = blocks.tolist()
-        numbers: list[int] = []
-        unique: dict[tuple[int, int, int], int] = {}
-        count = len(leaves)
-        levels, low, high, roots = self.lists
-        for level, one, two in zip(levels, low, high, strict=True):
-            a = numbers[one] if one >= 0 else leaves[-1 - one]
-            b = numbers[two] if two >= 0 else leaves[-1 - two]
-            numbers.append(a if a == b else unique.setdefault((level, a, b), count + len(unique)))
-        return np.array([numbers[root] if root >= 0 else leaves[-1 - root] for root in roots], dtype=np.uint64)
 
     def _prints(self, blocks: Blocks) -> NDArray[np.uint64]:
         """(states,) a fingerprint of each state's diagram over blocks."""
@@ -215,11 +185,6 @@ class MoveDiagram(Diagram, Reaching):
         roots[states] = -1 - states
         return replace(self, roots=roots).relabelled(np.arange(self.states))
 
-    def delayed(self) -> MoveDiagram:
-        low, high, roots = (np.where(array < 0, array - 2, array) for array in (self.low, self.high, self.roots))
-        tops = np.concatenate([np.array([-2]), roots[:1], roots]).astype(np.int32)
-        return replace(self, low=low, high=high, roots=tops)
-
     def canonical(self, initial: State) -> tuple[MoveDiagram, IntArray]:
         """In breadth-first order by letter, the topmost proposition counting most."""
         own = self.ascending()
@@ -236,7 +201,7 @@ class MoveDiagram(Diagram, Reaching):
 
     def product(self, other: object, limits: Limits, starts: Pair = (0, 0)) -> tuple[MoveDiagram, IntArray, IntArray]:
         assert isinstance(other, MoveDiagram)
-        return diagram_product(self, other, limits, starts)
+        return _product(self, other, limits, starts)
 
     def beside(self, others: Sequence[object]) -> MoveDiagram:
         parts = self._with(others)
@@ -250,14 +215,14 @@ class MoveDiagram(Diagram, Reaching):
                 arrays[place].append(np.where(array < 0, array - states, array + nodes).astype(np.int64))
             states, nodes = states + own.states, nodes + own.nodes
         joined = [np.concatenate(parts) for parts in arrays]
-        return MoveDiagram.sorted_by_level(joined[0], joined[1], joined[2], joined[3], order, self.propositions)
+        return MoveDiagram.sorted_by_level((joined[0], joined[1], joined[2], joined[3]), order, self.propositions)
 
     def _with(self, others: Sequence[object]) -> list[MoveDiagram]:
         return [each.ascending() for each in (self, *others) if isinstance(each, MoveDiagram)]
 
     def difference(self, other: object, start: Pair, differ: Differ) -> tuple[list[Letter], Pair] | None:
         assert isinstance(other, MoveDiagram)
-        order = merged_order(self.order, other.order)
+        order = tuple(sorted({*self.order, *other.order}))
         left, right = self.reordered(order), other.reordered(order)
         (f_levels, f_low, f_high, f_roots), (g_levels, g_low, g_high, g_roots) = left.lists, right.lists
 
@@ -272,34 +237,15 @@ class MoveDiagram(Diagram, Reaching):
             return level, order[level], lows, highs
 
         def moves(pair: Pair) -> Iterable[tuple[Pair, Letter]]:
-            found = _plainest((f_roots[pair[0]], g_roots[pair[1]]), ask, left.propositions)
-            return (((-1 - f, -1 - g), letter) for (f, g), letter in found.items())
+            many = 1 << left.propositions
+            found = least_sums((f_roots[pair[0]], g_roots[pair[1]]), ask, lambda bit: many + (1 << bit))
+            return (((-1 - f, -1 - g), sums % many) for (f, g), sums in found.items())
 
         return first_difference(start, moves, differ)
 
     def relettered(self, letters: Sequence[Letter]) -> Table:
         rows = [[self.leaf(state, letter) for letter in letters] for state in range(self.states)]
         return Table(np.arange(len(letters), dtype=np.int32), np.array(rows, dtype=np.int32)).merged()
-
-    def into(
-        self,
-        table: Mtbdd[Any],
-        state: State,
-        places: Sequence[int],
-        leaf: Callable[[State], int],
-        done: dict[int, int],
-    ) -> int:
-        levels, lows, highs, roots = self.lists
-
-        def below(node: int) -> int:
-            if node < 0:
-                return leaf(-1 - node)
-            if node not in done:
-                low, high = below(lows[node]), below(highs[node])
-                done[node] = table.choice(places[self.order[levels[node]]], low, high)
-            return done[node]
-
-        return below(roots[state])
 
     def described(self) -> Json:
         own = self.ascending()
@@ -330,33 +276,59 @@ def unpacked_diagrams(
     return [MoveDiagram.read(propositions, *map(np.ndarray.tolist, own)) for own in zip(*parts, strict=True)]
 
 
-def _plainest(root: Node, ask: Callable[[Node], Question[Node] | None], propositions: int) -> Mapping[Node, Letter]:
-    """For each leaf below a root the plainest letter that leads there; such letters first.
+def _product(
+    left: MoveDiagram, right: MoveDiagram, limits: Limits, starts: Pair
+) -> tuple[MoveDiagram, IntArray, IntArray]:
+    """The reachable pairs of states as a diagram, the pair of both starts first, and both states of each pair.
 
-    That is the one at which least holds, then the one with the least number.
+    All pairs of places that are found at a time are followed, until none is new.
     """
-    many = 1 << propositions
-    waiting: dict[int, dict[Node, int]] = {}
-    questions: dict[Node, Question[Node]] = {}
-    leaves: dict[Node, int] = {}
-    pending: list[int] = []
+    order = tuple(sorted({*left.order, *right.order}))
+    left, right = left.reordered(order), right.reordered(order)
+    one, two = _Side(left), _Side(right)
+    numbers = Numbering(one.width * two.width)
+    first = np.array([starts[0] * two.width + starts[1]], dtype=np.int64)
+    numbers.of(first)
+    found, steps, states = [first], [], 1
+    for frontier in found:
+        f, g = np.divmod(frontier, two.width)
+        u, v = one.levels[f], two.levels[g]
+        top = np.minimum(u, v)
+        leaves = top == LEAF
+        lows, highs = (
+            np.where(u <= v, a[f], f) * two.width + np.where(v <= u, b[g], g)
+            for a, b in ((one.low, two.low), (one.high, two.high))
+        )
+        fresh, places = numbers.of(np.stack([lows, highs], axis=1).ravel())
+        steps.append((top, places.reshape(-1, 2)))
+        states += int(leaves.sum())
+        limits.check(states, 1)
+        limits.check_nodes(numbers.count)
+        if fresh.size:
+            found.append(fresh)
+    codes = np.concatenate(found)
+    top = np.concatenate([part for part, _ in steps])
+    below = np.concatenate([part for _, part in steps]).astype(np.int64)
+    states_at = np.flatnonzero(top == LEAF)
+    nodes_at = np.flatnonzero(top != LEAF)
+    nodes_at = nodes_at[np.argsort(-top[nodes_at], kind="stable")]
+    reference = np.empty(len(codes), dtype=np.int64)
+    reference[states_at] = -1 - np.arange(len(states_at))
+    reference[nodes_at] = np.arange(len(nodes_at))
+    low, high = reference[below[nodes_at]].T
+    parts = (top[nodes_at], low, high, reference[below[states_at, 0]])
+    diagram = MoveDiagram.reduced(parts, order, left.propositions)
+    a, b = np.divmod(codes[states_at], two.width)
+    return diagram, a.astype(np.int32), b.astype(np.int32)
 
-    def reach(node: Node, weight: int) -> None:
-        asked = questions.get(node) or ask(node)
-        if asked is None:
-            leaves[node] = min(leaves.get(node, weight), weight)
-            return
-        questions[node] = asked
-        if asked[0] not in waiting:
-            waiting[asked[0]] = {}
-            heapq.heappush(pending, asked[0])
-        here = waiting[asked[0]]
-        here[node] = min(here.get(node, weight), weight)
 
-    reach(root, 0)
-    while pending:  # level by level, so every way to a node is known before it is left
-        for node, weight in waiting.pop(heapq.heappop(pending)).items():
-            _, proposition, low, high = questions[node]
-            reach(low, weight)
-            reach(high, weight + many + (1 << proposition))
-    return {leaf: weight % many for leaf, weight in sorted(leaves.items(), key=lambda item: item[1])}
+class _Side:
+    """One diagram as places: states first, then nodes. What lies below a state is its root."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        low, high, roots = diagram.places
+        self.width = len(diagram.roots) + diagram.nodes
+        levels = np.concatenate([np.full(len(diagram.roots), LEAF), diagram.levels])
+        self.levels: NDArray[np.int64] = levels.astype(np.int64)
+        self.low = np.concatenate([roots, low])
+        self.high = np.concatenate([roots, high])

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, State
 from nrm.automata.classes import letter_classes
-from nrm.automata.letter_diagram import is_wide
-from nrm.automata.letters import Classes, LetterClasses
+from nrm.automata.letters import Classes, LetterClasses, is_wide
 from nrm.automata.move_diagram import MoveDiagram, unpacked_diagrams
 from nrm.automata.mtbdd import Limits, Mtbdd
 from nrm.automata.table import Table, unpacked_tables

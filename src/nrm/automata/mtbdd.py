@@ -5,7 +5,7 @@ Equal functions get equal numbers. Propositions are numbered from the top.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -104,12 +104,6 @@ class Mtbdd(Generic[Leaf]):
         """The value of a leaf."""
         return self.values[self.low[node]]
 
-    def at(self, node: int, true: Container[int]) -> Leaf:
-        """The value where exactly these variables are true."""
-        while self.var[node] != LEAF:
-            node = self.high[node] if self.var[node] in true else self.low[node]
-        return self.value(node)
-
     def apply(self, f: int, g: int, join: Callable[[Leaf, Leaf], Leaf], done: dict[tuple[int, int], int]) -> int:
         """The function of both values joined; `done` keeps what was found, one dictionary a `join`."""
         key = (f, g)
@@ -156,22 +150,6 @@ class Mtbdd(Generic[Leaf]):
                 result = self.node(top, false, true)
             self._choices[key] = result
         return result
-
-    def of_letters(self, nodes: Sequence[int], places: Sequence[int]) -> int:
-        """One function from one for each letter; bit i of a letter's number is variable `places[i]`.
-
-        None of the functions asks for these variables, or for one above them.
-        """
-        bits = sorted(range(len(places)), key=places.__getitem__)
-        letters = [0]
-        for bit in bits:
-            letters = [letter | value << bit for letter in letters for value in (0, 1)]
-        joined = [nodes[letter] for letter in letters]
-        # Neighbours now differ in the lowest variable: join them under it, then under the next, up to the top.
-        for bit in reversed(bits):
-            pairs = zip(joined[::2], joined[1::2], strict=True)
-            joined = [self.node(places[bit], low, high) for low, high in pairs]
-        return joined[0]
 
     def below(self, roots: Iterable[int]) -> Iterator[int]:
         """Every node that some function uses, once, in a fixed order."""

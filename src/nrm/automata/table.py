@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.diagram import Cube
 from nrm.automata.letters import Classes, ListedLetters
-from nrm.automata.mtbdd import Limits, Mtbdd
+from nrm.automata.mtbdd import Limits
 from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scattered, split, split_by_rows
 from nrm.automata.search import Differ, Guard, Pair, Reaching, distinguishing_string
 from nrm.errors import MachineError, counted
 
-MAX_COMPARED = 2_000_000
-"""States squared times letter classes up to which the states of an automaton are compared."""
 _SLICE = 1 << 20
 """Table entries that a product computes at a time."""
 _FEW = 1_500
@@ -143,19 +141,6 @@ class Table(Reaching):
         """(states,) which states some letter leads to one of the goals."""
         return np.asarray(goals[self.columns].any(axis=1))
 
-    def included(self, accepting: BoolArray) -> BoolArray | None:
-        """(states, states) whether all that one state accepts the other does; None where that is costly to tell."""
-        if self.columns.size * self.states > MAX_COMPARED:
-            return None
-        apart: BoolArray = accepting[:, None] & ~accepting[None, :]
-        while True:
-            further = apart.copy()
-            for column in self.columns.T:
-                further |= apart[np.ix_(column, column)]
-            if (further == apart).all():
-                return ~apart
-            apart = further
-
     def congruence(self, labels: NDArray[np.generic]) -> Blocks:
         """The coarsest partition of states that respects `labels` (states,) and every letter."""
         return coarsest_congruence(self.columns, labels)
@@ -170,12 +155,6 @@ class Table(Reaching):
         columns = self.columns.copy()
         columns[states] = states[:, None]
         return Table(self.letter_class, columns)
-
-    def delayed(self) -> Table:
-        """With two more states before all others: 0 goes to 1, and 1 moves as state 0 did."""
-        later = self.columns + 2
-        columns = np.concatenate([np.ones((1, later.shape[1]), dtype=np.int32), later[:1], later])
-        return Table(self.letter_class, columns.astype(np.int32))
 
     def merged(self) -> Table:
         """With equal letter classes as one, none without letters, and classes numbered by their first letter."""
@@ -252,21 +231,6 @@ class Table(Reaching):
     def relettered(self, letters: Sequence[Letter]) -> Table:
         """Over other letters, which exclude each other: letter p acts as `letters[p]` did."""
         return Table(self.letter_class[list(letters)], self.columns)
-
-    def into(
-        self,
-        table: Mtbdd[Any],
-        state: State,
-        places: Sequence[int],
-        leaf: Callable[[State], int],
-        done: dict[int, int],  # noqa: ARG002
-    ) -> int:
-        """The moves of a state as a function of propositions, which are variables `places`, with nodes for states.
-
-        `done` keeps what was found, one dictionary an automaton.
-        """
-        after = [leaf(target) for target in self.columns[state].tolist()]
-        return table.of_letters([after[number] for number in self.letter_class.tolist()], places)
 
     def described(self) -> Json:
         """As JSON values: `transitions`, or a `diagram`."""
@@ -375,17 +339,5 @@ def _refined(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:
 
 
 def equal_columns(columns: IntArray) -> Blocks:
-    """A number for each column, equal for equal columns; by fingerprints, checked as in `coarsest_congruence`."""
-    states, width = columns.shape
-    if columns.size <= _FEW:
-        numbers: dict[tuple[int, ...], int] = {}
-        return np.array([numbers.setdefault(column, len(numbers)) for column in zip(*columns.tolist(), strict=True)])
-    groups = np.zeros(width, dtype=np.int64)
-    weights = scattered(np.arange(1, states + 1)) | np.uint64(1)
-    for start in range(0, states, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        prints = (scattered(columns[part] + 1) * weights[part, None]).sum(axis=0, dtype=np.uint64)
-        groups, count = split(groups, prints)
-        if count == width:
-            return groups
-    return split_by_rows(columns.T, groups)[0]
+    """A number for each column, equal for equal columns."""
+    return split_by_rows(np.ascontiguousarray(columns.T), np.zeros(columns.shape[1], dtype=np.int64))[0]

@@ -53,10 +53,7 @@ class Compile(MachineOptions, OutOption):
         if form == "png" and self.out is None:
             raise UsageError("a PNG picture goes into a file; add --out FILE.png")
         if source.paid and form in ("rm", "json", "hoa"):
-            raise UsageError(
-                f"a machine that outputs rewards would be read back as one of potentials; --format {form} cannot "
-                "say so. Drop --txt rewards, or draw it (text, dot, svg, png)"
-            )
+            raise UsageError(f"--format {form} would be read back as potentials; drop --txt rewards, or draw it (svg)")
         content = _content(source, form)
         if self.out is None:
             sys.stdout.write(content.decode())

@@ -59,10 +59,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         if trainer.tasks is not None:
             return self._execute(trainer, config)
         if any((self.task, self.family, self.greedy)):
-            raise UsageError(
-                f"the agent in {self.folder} was trained on one task, and is always tested both ways; for --task, "
-                "--family and --greedy, train one on many: nrm train --tasks mixture --env letter"
-            )
+            raise UsageError(f"the agent in {self.folder} was trained on one task; drop --task, --family and --greedy")
         count, belief = min(16, self.episodes), self.belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
             evaluate(trainer, config.build_env(count), self.episodes, self.seed, greedy=best, belief=belief)

@@ -71,10 +71,7 @@ def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes
         return recorded
     missing = [name for name in names if name not in alphabet.places]
     if missing:
-        raise UsageError(
-            f"the file names the symbols {listing(names)}, but the task knows no '{missing[0]}' "
-            f"(its symbols: {listing(alphabet.symbols)}); name them alike, in the file or in the task"
-        )
+        raise UsageError(f"the file names '{missing[0]}', and the task knows only {listing(alphabet.symbols)}")
     numbers = np.array([alphabet.places[name] for name in names])
     symbols = None if recorded.symbols is None else numbers[recorded.symbols]
     return dataclasses.replace(recorded, symbols=symbols, symbol_names=alphabet.symbols)
@@ -220,9 +217,7 @@ def _judged(
         return None, None
     size = task.alphabet.size
     if int(true.max()) >= size:
-        raise NrmError(
-            f"the file's true symbols go up to {int(true.max())}, but the task has {size} letters, 0 to {size - 1}"
-        )
+        raise NrmError(f"the file's true symbols go up to {int(true.max())}, and the task has 0 to {size - 1}")
     place = _contradiction(episodes, task)
     if place is not None:
         return (

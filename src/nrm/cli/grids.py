@@ -79,7 +79,7 @@ def _write_report(out: Path, quiet: bool) -> None:
 
 def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
-    from nrm.results import method_named, subject_word
+    from nrm.results import method_named
 
     shown = ("last 100", "success", "area", "modulo shortcuts", "CPU s")
     cells = []
@@ -87,7 +87,7 @@ def _print_table(rows: list[ResultRow]) -> None:
         name = f"{method_named(row.group.method).label} {row.group.variant}"
         task = row.group.task.removeprefix("paper task ")
         cells.append((row.group.env, task, name, str(row.runs), *(row.texts[heading] for heading in shown)))
-    headings = ("env", subject_word(row.group for row in rows), "method", "runs", *shown)
+    headings = ("env", "task", "method", "runs", *shown)
     plain_console(120).print(table(headings, cells, numbers=headings[3:]))
 
 
@@ -110,10 +110,8 @@ def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
         print("\n  ".join([f"{len(failed)} failed:", *(f"{name}: {why}" for name, why in failed.items())]))
         print("mend that and run the same command again: only what is missing is trained")
     if outcome.interrupted:
-        print(
-            f"interrupted: {len(outcome.saved)} runs are saved where they were, {len(outcome.waiting)} have not begun; "
-            "run the same command again to go on"
-        )
+        begun = f"{len(outcome.saved)} runs are saved where they were, {len(outcome.waiting)} have not begun"
+        print(f"interrupted: {begun}; run the same command again to go on")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,10 +59,7 @@ class Shortcuts(MachineOptions, JsonOption):
         source = self.source()
         first, scheme = source.machine, source.scheme
         if self.list_ and not first.alphabet.is_listable:
-            raise UsageError(
-                f"--list: maps between the letters of {len(first.alphabet.symbols)} propositions are too long to be "
-                f"listed (the limit is {MAX_LISTED} propositions); drop --list"
-            )
+            raise UsageError(f"--list is for at most {MAX_LISTED} propositions; drop it")
         found = shortcuts([first, *(self._further(formula, first, scheme) for formula in self.and_)])
         potential = None if found.symmetries == 1 else breaking_potential(found)
         names = (source.title, *self.and_)

@@ -115,17 +115,11 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
 
         kept = {name: getattr(self, name) for name in ("quiet", "total_episodes", "total_timesteps", "device")}
         if self != type(self)(resume=path, **kept):
-            raise UsageError(
-                "--resume goes on with the run as it was begun; drop the other options (--total-episodes and "
-                "--total-timesteps may say that it shall be longer, --device that it goes on elsewhere)"
-            )
+            raise UsageError(f"--resume goes on with the run as it was begun; drop all options but {listing(kept)}")
         folder = RunFolder(path)
         folder.config()
         if (self.total_episodes, self.total_timesteps) != (None, None) and (path / CELL_FILE).exists():
-            raise UsageError(
-                f"{path} belongs to a grid, whose runs are as long as its file says; copy the folder elsewhere without "
-                f"{CELL_FILE} to train this one further"
-            )
+            raise UsageError(f"{path} belongs to a grid, whose file says how long it is; copy it without {CELL_FILE}")
         return folder
 
     def _config(self) -> RunConfig:

@@ -57,10 +57,7 @@ class Watch(AgentOptions, OutOption):
         mode = "ansi" if self.out is None else "rgb_array"
         env = config.env_config.render(machine, mode, config.end)
         if self.out is not None and env.render_mode != mode:
-            raise UsageError(
-                f"{config.env} does not render as '{mode}' (its render_mode is {env.render_mode!r}), so there is "
-                "nothing to film; let what makes it take render_mode, or drop --out"
-            )
+            raise UsageError(f"{config.env} does not render as '{mode}', but as {env.render_mode!r}; drop --out")
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
         console = Console(highlight=False)
         names = action_names(env)
@@ -104,9 +101,7 @@ class Watch(AgentOptions, OutOption):
             return machine
         if self.task is None:
             symbols = machine.alphabet.symbols
-            raise UsageError(
-                f"the agent executes many tasks; say which one, over {listing(symbols)}: --task 'F {symbols[0]}'"
-            )
+            raise UsageError(f"say which task, over {listing(symbols)}: --task 'F {symbols[0]}'")
         machine = config.task_named(str(self.task_text)).machine()
         check_new_tasks(trainer, TaskSet((machine,), (self.task,)))
         return machine

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.errors import StatisticsError, counted
-from nrm.figures.style import Look, further_look, method_look
+from nrm.figures.style import Look, further_look
 from nrm.results import ACCURACIES, Group, Record, Values, group_runs, method_named, method_order, moving_mean
 
 POINTS = 250
-"""Most points of a curve: more cannot be told apart in print, and make a vector file large."""
+"""Most points of a curve: more look the same in print, and make a vector file large."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,7 @@ class Runs:
 
     def tasks_in(self, env: str) -> list[Group]:
         """A group for each task that any series ran on in an environment."""
-        tasks: dict[str, Group] = {}
-        for group in self.groups:
-            if group.env == env:
-                tasks.setdefault(group.task, group)
-        return list(tasks.values())
+        return list({group.task: group for group in reversed(self.groups) if group.env == env}.values())[::-1]
 
     def split(self, env: str) -> tuple[list[Group], list[Group]]:
         """The same of runs on one task, and of runs on many, which are drawn over steps."""
@@ -74,10 +70,8 @@ class Runs:
     def of(self, task: Group, series: Series) -> tuple[Record, ...]:
         """The runs of a series on a task, in the environment of that group; perhaps none."""
         wanted = (task.env, task.task, series.method, series.variant)
-        for group in self.groups:
-            if (group.env, group.task, group.method, group.variant) == wanted:
-                return group.finished
-        return ()
+        found = (one for one in self.groups if (one.env, one.task, one.method, one.variant) == wanted)
+        return next((group.finished for group in found), ())
 
     @property
     def window(self) -> int:
@@ -178,7 +172,8 @@ def _series(groups: Sequence[Group]) -> tuple[Series, ...]:
     further = 0
     for variant, name in ordered:
         method = method_named(name)
-        look, usual = method_look(method), one_variant or not variant
+        look = Look(method.colour, (0, method.dash) if method.dash else "-", method.marker)
+        usual = one_variant or not variant
         if not usual or look in [series.look for series in found]:
             look, further = further_look(further), further + 1
         found.append(Series(name, variant, method.label if usual else f"{method.label} {variant}", look))

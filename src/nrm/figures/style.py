@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nrm.agents import Method
 from nrm.errors import require, shorten
 from nrm.files import make_folder, write_bytes
 
@@ -48,11 +47,6 @@ REFERENCE_LOOKS = {
 """The label and the look of each line of a policy without memory."""
 
 
-def method_look(method: Method) -> Look:
-    """The look that a method asks for."""
-    return Look(method.colour, (0, method.dash) if method.dash else "-", method.marker)
-
-
 def further_look(place: int) -> Look:
     """The look of the `place`-th series beyond the methods as such."""
     markers = "DvPX*"
@@ -87,10 +81,10 @@ def new_figure(count: int, height: float, tall: bool = True, **shared: Any) -> t
 
 def title(panel: Axes, text: str, note: str = "") -> None:
     """The title of a panel, flush left, with a smaller line under it."""
-    panel.set_title(plain(shorten(text, 58)), loc="left", fontsize=9, pad=14 if note else 5)
+    panel.set_title(shorten(text, 58), loc="left", fontsize=9, pad=14 if note else 5)
     if note:
         above: dict[str, Any] = {"xytext": (0, 3), "textcoords": "offset points"}
-        panel.annotate(plain(note), (0, 1), xycoords="axes fraction", fontsize=7.5, color=GREY, va="bottom", **above)
+        panel.annotate(note, (0, 1), xycoords="axes fraction", fontsize=7.5, color=GREY, va="bottom", **above)
 
 
 def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = "") -> None:
@@ -99,8 +93,7 @@ def legend_above(figure: Figure, looks: Sequence[tuple[str, Look]], band: str = 
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
-        Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=plain(label))
-        for label, look in looks
+        Line2D([], [], color=look.colour, linestyle=look.line, linewidth=1.6, label=label) for label, look in looks
     ]
     if band:
         handles.append(Patch(color="#999999", alpha=0.35, linewidth=0, label=band))
@@ -113,12 +106,7 @@ def name_axes(figure: Figure, x: str, y: str, left_out: str) -> None:
     """The names of the axes that all panels share, and what was left out."""
     figure.supxlabel(f"{x}  ({left_out})" if left_out else x, fontsize=9)
     if y:
-        figure.supylabel(plain(y), fontsize=9)
-
-
-def plain(text: str) -> str:
-    """Text that matplotlib shows as it is, and does not read as a mathematical formula."""
-    return text.replace("$", r"\$")
+        figure.supylabel(y, fontsize=9)
 
 
 def save(figure: Figure, out: Path, name: str) -> list[Path]:

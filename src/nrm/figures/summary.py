@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nrm.errors import counted
 from nrm.figures.curves import Named
 from nrm.figures.series import Runs, Series, count_note
-from nrm.figures.style import BLACK, legend_above, name_axes, new_figure, plain, title
+from nrm.figures.style import BLACK, legend_above, name_axes, new_figure, title
 from nrm.results import (
     Group,
     Interval,
@@ -21,7 +22,6 @@ from nrm.results import (
     iqm,
     performance_profile,
     probability_of_improvement,
-    subject_word,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ def _improvements(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> s
     _name_rows(panel, _pair_names(pairs))
     panel.axvline(0.5, color=BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
     panel.set_xlim(-0.03, 1.03)
-    return f"over {_span([tasks for _, _, tasks in pairs])} in common"
+    numbers = sorted({len(tasks) for *_, tasks in pairs})
+    least = f"{numbers[0]} to " if len(numbers) > 1 else ""
+    return f"over {least}{counted(numbers[-1], 'task')} in common"
 
 
 def _profiles(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
@@ -122,8 +124,8 @@ def _comparable(runs: Runs, env: str, score: str) -> tuple[list[tuple[Series, St
         found.append((series, _strata(runs, own, series, score)))
     note = count_note([(series.label, sum(map(len, strata))) for series, strata in found])
     if not common:
-        return found, f"{_plural(subject_word(tasks))} differ; {note}"
-    return found, f"{_span([common])}{' in common' if len(common) < len(tasks) else ''}; {note}"
+        return found, f"tasks differ; {note}"
+    return found, f"{counted(len(common), 'task')}{' in common' if len(common) < len(tasks) else ''}; {note}"
 
 
 def _strata(runs: Runs, tasks: list[Group], series: Series, score: str) -> Strata:
@@ -159,18 +161,5 @@ def _wrapped(label: str) -> str:
 
 
 def _name_rows(panel: Axes, labels: list[str]) -> None:
-    panel.set_yticks(range(len(labels)), [plain(label) for label in labels])
+    panel.set_yticks(range(len(labels)), labels)
     panel.set_ylim(len(labels) - 0.4, -0.6)
-
-
-def _span(parts: Sequence[Sequence[Group]]) -> str:
-    """How many tasks, or families of them, some lists have: `3 tasks`, `1 to 2 families`."""
-    numbers = sorted({len(tasks) for tasks in parts})
-    word = subject_word(task for tasks in parts for task in tasks)
-    if len(numbers) > 1:
-        return f"{numbers[0]} to {numbers[-1]} {_plural(word)}"
-    return f"{numbers[0]} {word if numbers[0] == 1 else _plural(word)}"
-
-
-def _plural(word: str) -> str:
-    return word.replace("task", "tasks").replace("family", "families")

@@ -69,10 +69,10 @@ def write_figures(records: Iterable[Record], out: Path, seed: int = 0) -> list[P
     there is a panel for what there is, and it says how many runs are behind it. `seed`: of the bootstrap. Without a
     finished run: `StatisticsError`.
     """
-    matplotlib_or_error()
     runs = collect(records)
     paths: list[Path] = []
-    curves = chain(figure_2(runs), task_figures(runs), grounding_figures(runs))
-    for name, figure in chain(curves, summary_figures(runs, seed)):
-        paths.extend(save(figure, out, name))
+    with matplotlib_or_error().rc_context({"text.parse_math": False}):  # names may have dollar signs
+        curves = chain(figure_2(runs), task_figures(runs), grounding_figures(runs))
+        for name, figure in chain(curves, summary_figures(runs, seed)):
+            paths.extend(save(figure, out, name))
     return paths

@@ -2,40 +2,14 @@
 
 Negation stands only before atoms, and the temporal operators are strong and weak next, until and release. What was
 read before this step is known by *memory bits*: bit k is the value, one step ago, of the k-th tracked node. Nodes are
-shared, so `<->` and `^` cost no more than their arguments. Subformulas whose automata are known already can be left as
-they are.
+shared, so `<->` and `^` cost no more than their arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import reduce
-
-from nrm.aliases import BoolArray, IntArray
-from nrm.automata import Dfa
-
-
-@dataclass(frozen=True, eq=False)
-class BackwardMachine:
-    """The value of a subformula at each step of a trace that is read from its end."""
-
-    atoms: tuple[str, ...]
-    """Those of the letters, which all machines of one translation share."""
-    moves: IntArray
-    """(states, letters) the state once one more letter, further to the front, is read; state 0 has read nothing."""
-    values: BoolArray
-    """(states,) whether the subformula holds at the step that was read last."""
-
-    @property
-    def states(self) -> int:
-        """How many states there are."""
-        return len(self.values)
-
-    def complement(self) -> BackwardMachine:
-        """That of the negation, with the same moves."""
-        return BackwardMachine(self.atoms, self.moves, ~self.values)
 
 
 class NodeKind(IntEnum):
@@ -51,8 +25,6 @@ class NodeKind(IntEnum):
     WEAK_NEXT = 7  # first: node that must hold at the next step, if there is one
     UNTIL = 8  # first U second
     RELEASE = 9  # first R second
-    AUTOMATON = 10  # first: index of the automaton that stands for a subformula
-    MACHINE = 11  # first: index of the backward machine that stands for a subformula
 
 
 TRUE = 0
@@ -70,8 +42,6 @@ class Nodes:
         self.atoms: list[str] = []
         self.tracked: list[tuple[int, int]] = []
         """For each memory bit: the node whose value it remembers, and that node's negation."""
-        self.automata: list[Dfa] = []
-        self.machines: list[BackwardMachine] = []
         self.root = 0
         """The formula itself."""
         self._numbers: dict[tuple[NodeKind, int, int, tuple[int, ...]], int] = {}
@@ -93,12 +63,6 @@ class Nodes:
         if name not in self.atoms:
             self.atoms.append(name)
         return self.atoms.index(name)
-
-    def _automaton(self, automaton: Dfa) -> int:
-        for name in automaton.atoms:
-            self._atom(name)
-        self.automata.append(automaton)
-        return self._node(NodeKind.AUTOMATON, len(self.automata) - 1)
 
     def atom(self, name: str) -> tuple[int, int]:
         """The nodes of an atom and of its negation."""
@@ -124,14 +88,6 @@ class Nodes:
         same = self.or_(self.and_(a, b), self.and_(not_a, not_b))
         differ = self.or_(self.and_(a, not_b), self.and_(not_a, b))
         return (same, differ) if op == "IFF" else (differ, same)
-
-    def known(self, known: Dfa | BackwardMachine) -> tuple[int, int]:
-        """The nodes of "the rest of the trace is accepted" and of its negation."""
-        if isinstance(known, Dfa):
-            return self._automaton(known), self._automaton(known.complement())
-        self.machines += [known, known.complement()]
-        count = len(self.machines)
-        return self._node(NodeKind.MACHINE, count - 2), self._node(NodeKind.MACHINE, count - 1)
 
     def put_off(self, node: int) -> tuple[int, bool] | None:
         """What a temporal node puts off to the next step, and whether that is met when there is none."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from nrm.aliases import Trace
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, combined_all
-from nrm.errors import FormulaError, LimitError
+from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.errors import FormulaError
 from nrm.logic.language import LANGUAGES, Language
-from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, infix, prefix
+from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, prefix
 from nrm.logic.ltlf.parser import GRAMMAR, builder
 from nrm.logic.ltlf.patterns import (
     PATTERNS,
@@ -19,47 +17,38 @@ from nrm.logic.ltlf.patterns import (
     Part,
     PatternArgument,
     apply_pattern,
-    as_formula,
     at_least_one,
     filled,
 )
 from nrm.logic.ltlf.semantics import truths
-from nrm.logic.ltlf.translation import translate as translate_ltlf
+from nrm.logic.ltlf.translation import closure
 from nrm.logic.ltlf.words import past_in_words
+from nrm.logic.nodes import Nodes
+from nrm.logic.progression import translated
 from nrm.logic.reading import Reader
 from nrm.logic.symbols import steps_of
-
-
-def sequenced_visit(*places: Part) -> Formula:
-    """`O(c & O(b & O a))`."""
-    first, *others = at_least_one("sequenced_visit", places)
-    result = _once(first)
-    for place in others:
-        result = _once(both(place, result))
-    return result
 
 
 def ordered_visit(*places: Part) -> Formula:
     """`O(b & O a) & O(a & !Y O b)`."""
     chain = at_least_one("ordered_visit", places)
-    return both(sequenced_visit(*chain), *(_until(~after, before) for before, after in pairwise(chain)))
+    return both(sequenced_visit(*chain), *(_NOT_BEFORE(before, after) for before, after in pairwise(chain)))
 
 
 def strictly_ordered_visit(*places: Part) -> Formula:
     """The same, and for neighbours `O(b & Y(!a S (a & !Y O a)))`."""
     chain = at_least_one("strictly_ordered_visit", places)
-    once = (
-        _once(both(after, _before(_since(~before, both(before, ~_before(_once(before)))))))
-        for before, after in pairwise(chain)
-    )
-    return both(ordered_visit(*chain), *once)
+    return both(ordered_visit(*chain), *(_ONCE_BEFORE(before, after) for before, after in pairwise(chain)))
 
 
 def reach_avoid(goal: Part, *hazards: Part) -> Formula:
     """`O(a & !Y O b)`."""
-    return _until(~either(*at_least_one("reach_avoid", hazards)), as_formula(goal))
+    return _NOT_BEFORE(goal, either(*at_least_one("reach_avoid", hazards)))
 
 
+_NOT_BEFORE = filled("O(a & !Y O b)")
+"""The first has come, and the second did not before it."""
+_ONCE_BEFORE = filled("O(b & Y(!a S (a & !Y O a)))")
 _BACKWARDS = {Op.EVENTUALLY: Op.ONCE, Op.ALWAYS: Op.HISTORICALLY, Op.NEXT: Op.YESTERDAY}
 
 
@@ -77,6 +66,11 @@ def _looking_back(build: Callable[..., Formula]) -> Callable[..., Formula]:
     return built
 
 
+def sequenced_visit(*places: Part) -> Formula:
+    """`O(c & O(b & O a))`."""
+    return _looking_back(PATTERNS["sequenced_visit"].build)(*reversed(places))
+
+
 _OWN = {build.__name__: build for build in (sequenced_visit, ordered_visit, strictly_ordered_visit, reach_avoid)}
 _WRITTEN = {name: filled(written.past) for name, written in WRITTEN.items()}
 # Of the others, which count or compare, the order of steps does not matter.
@@ -87,23 +81,6 @@ PAST_PATTERNS = {name: (_ALIKE | _WRITTEN | _OWN)[name] for name in PATTERNS}
 def apply_past_pattern(name: str, arguments: Sequence[PatternArgument]) -> Formula:
     """Call a pattern in the past."""
     return apply_pattern(name, arguments, PAST_PATTERNS)
-
-
-def _once(part: Part) -> Formula:
-    return prefix(Op.ONCE, as_formula(part))
-
-
-def _before(part: Formula) -> Formula:
-    return prefix(Op.YESTERDAY, part)
-
-
-def _since(left: Formula, right: Formula) -> Formula:
-    return infix(Op.SINCE, left, right)
-
-
-def _until(left: Formula, right: Formula) -> Formula:
-    """`right` has come, and `left` held at every step before it."""
-    return _once(both(right, ~_before(_once(~left))))
 
 
 _NEAREST = {
@@ -143,24 +120,13 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
     return truths(parse(formula), steps_of(trace, "pure-past LTL"))[-1]
 
 
-SMALL = Limits(states=200, nodes=20_000)
-"""What a whole conjunction or disjunction may use before its parts are translated one by one."""
-
-
 def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """The minimal DFA of the non-empty traces at whose last step the formula holds."""
-    root = parse(formula)
-    if root.op not in (Op.AND, Op.OR):
-        return translate_ltlf(_at_the_end(root), exclusive, limits)
-    try:
-        return translate_ltlf(_at_the_end(root), exclusive, limits.within(SMALL))
-    except LimitError:
-        parts = [translate(part, exclusive, limits) for part in root.args]
-        return combined_all(parts, np.logical_and if root.op is Op.AND else np.logical_or, limits, root.atoms())
 
+    def at_the_end(part: Formula) -> Nodes:
+        return closure(prefix(Op.EVENTUALLY, both(Formula(Op.LAST), part)))
 
-def _at_the_end(formula: Formula) -> Formula:
-    return prefix(Op.EVENTUALLY, both(Formula(Op.LAST), formula))
+    return translated(parse(formula), at_the_end, exclusive, limits)
 
 
 __all__ = ["PPLTL", "holds", "parse", "translate"]

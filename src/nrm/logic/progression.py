@@ -10,23 +10,24 @@ stand above the obligations, and below the last proposition each node is a succe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from nrm.aliases import BoolArray
 from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, combined_all, moves_of_nodes
 from nrm.errors import LimitError
 from nrm.logic.nodes import NodeKind, Nodes, eventualities, invariants
+from nrm.logic.reversal import by_reversal
+from nrm.logic.term import Term
 
+Node = TypeVar("Node", bound=Term)
 Bits = tuple[bool, ...]
 
 
 def progress(nodes: Nodes, exclusive: bool, limits: Limits) -> Dfa:
-    """The automaton of a formula over the atoms that it names; not yet minimal.
-
-    Where a node is an automaton, what is owed for it is to reach acceptance there.
-    """
+    """The automaton of a formula over the atoms that it names; not yet minimal."""
     try:
         return (_ByLetter if exclusive else _Symbolic)(nodes, limits).explore()
     except RecursionError:
@@ -37,14 +38,12 @@ def progress(nodes: Nodes, exclusive: bool, limits: Limits) -> Dfa:
 
 
 class Obligation(NamedTuple):
-    """What must hold from the next step on: a subformula, or acceptance from a state of an automaton."""
+    """What must hold from the next step on."""
 
     source: int
-    """The subformula's node, or the automaton's index."""
-    state: int
-    """The automaton's state; -1 for a subformula."""
+    """The subformula's node."""
     met_at_end: bool
-    """Whether it counts as met when there is no next step: weak subformulas, accepting states."""
+    """Whether it counts as met when there is no next step: weak subformulas."""
 
 
 class _Progression:
@@ -63,43 +62,44 @@ class _Progression:
         for node in range(len(nodes.kinds) - 1, -1, -1):
             if nodes.put_off(node) is not None:
                 self._declare(self.obligation(node))
-        self._declare(Obligation(nodes.root, -1, False))
+        self._declare(Obligation(nodes.root, False))
         self._implied = self._implications()
         self._owed: dict[Obligation, int] = {}
-        # For each automaton: our numbers of its atoms.
-        self.places = [[nodes.atoms.index(name) for name in automaton.atoms] for automaton in nodes.automata]
-        self.reaching = [self._automaton_states(index) for index in range(len(nodes.automata))]
-        self._moves: dict[tuple[int, int, int | None], int] = {}
-        self._along: list[dict[int, int]] = [{} for _ in nodes.automata]
         self._accepts: dict[int, bool] = {FALSE: False, TRUE: True}
+        self._expanders: dict[tuple[int | None, Bits], _Expander] = {}
+        self.atoms = tuple(nodes.atoms)
+        self.states = [self.initial()]
+        self.numbers = {self.states[0]: 0}
+
+    def found(self, state: int, classes: int) -> None:
+        """A state that some letter leads to, known from now on; so many classes of letters there are."""
+        if state not in self.numbers:
+            self.numbers[state] = len(self.states)
+            self.states.append(state)
+            self.limits.check(len(self.states), classes)
+
+    def expanded(self, state: int, letter: int | None) -> int:
+        """What follows a state by a letter, or by all letters at once."""
+        bits, owed = self.split(state)
+        if (letter, bits) not in self._expanders:
+            self._expanders[letter, bits] = _Expander(self, letter, bits)
+        expander = self._expanders[letter, bits]
+        return expander.remembered(expander.after(owed))
+
+    def accepting(self) -> BoolArray:
+        """(states,) whether a trace may end there."""
+        return np.array([self.accepts(state) for state in self.states])
 
     def obligation(self, node: int) -> Obligation:
         """What a temporal node puts off to the next step."""
         put_off = self.nodes.put_off(node)
         assert put_off is not None
-        return Obligation(put_off[0], -1, put_off[1])
+        return Obligation(*put_off)
 
     def _declare(self, obligation: Obligation) -> None:
         if obligation not in self.variables:
             self.variables[obligation] = self.first_obligation + len(self.obligations)
             self.obligations.append(obligation)
-
-    def _automaton_states(self, index: int) -> list[int]:
-        """For each state of an automaton, the function "acceptance is owed from here"."""
-        automaton = self.nodes.automata[index]
-        settled, accepting = automaton.absorbing.tolist(), automaton.accepting.tolist()
-        open_states = [state for state, closed in enumerate(settled) if not closed]
-        owed = {state: Obligation(index, state, accepting[state]) for state in open_states}
-        for obligation in owed.values():
-            self._declare(obligation)
-        within = automaton.moves.included(automaton.accepting)
-        if within is not None:
-            for state in open_states:
-                self._implied[owed[state]] = [owed[other] for other in open_states if within[state, other]]
-        return [
-            (TRUE if accepting[state] else FALSE) if closed else self.owed(owed[state])
-            for state, closed in enumerate(settled)
-        ]
 
     def _implications(self) -> dict[Obligation, list[Obligation]]:
         """For each obligation those that are met whenever it is, as far as that is plain."""
@@ -108,15 +108,15 @@ class _Progression:
         implied: dict[Obligation, list[Obligation]] = {}
         for obligation in self.obligations:
             if not obligation.met_at_end:
-                implied[obligation] = [Obligation(other, -1, False) for other in sooner[obligation.source]]
+                implied[obligation] = [Obligation(other, False) for other in sooner[obligation.source]]
         for obligation in self.obligations:
             if obligation.met_at_end:
                 for other in always[obligation.source]:
-                    implied.setdefault(Obligation(other, -1, True), []).append(obligation)
+                    implied.setdefault(Obligation(other, True), []).append(obligation)
         # What holds makes `f U` it hold; and what `f R g` promises, g, holds while it does.
         for node, kind in enumerate(nodes.kinds):
             for lasting, weak in ((NodeKind.UNTIL, False), (NodeKind.RELEASE, True)):
-                whole, part = Obligation(node, -1, weak), Obligation(nodes.seconds[node], -1, weak)
+                whole, part = Obligation(node, weak), Obligation(nodes.seconds[node], weak)
                 if kind is lasting and part in self.variables:
                     source, target = (whole, part) if weak else (part, whole)
                     implied.setdefault(source, []).append(target)
@@ -139,7 +139,7 @@ class _Progression:
 
     def initial(self) -> int:
         """Everything is owed and nothing is remembered."""
-        state = self.owed(Obligation(self.nodes.root, -1, False))
+        state = self.owed(Obligation(self.nodes.root, False))
         for bit in reversed(range(len(self.nodes.tracked))):
             state = self.bdd.node(self.first_bit + bit, state, FALSE)
         return state
@@ -175,19 +175,6 @@ class _Progression:
             return self.bdd.literal(index, positive)
         return TRUE if (index == letter) == positive else FALSE
 
-    def move(self, index: int, state: int, letter: int | None) -> int:
-        """What a known automaton owes after it reads a letter, or all letters at once, in a state."""
-        key = (index, state, letter)
-        if key not in self._moves:
-            moves, places, reaching = self.nodes.automata[index].moves, self.places[index], self.reaching[index]
-            if letter is None:
-                after = moves.into(self.bdd, state, places, reaching.__getitem__, self._along[index])
-            else:
-                own = places.index(letter) if letter in places else len(places)
-                after = reaching[moves.next_state(state, own)]
-            self._moves[key] = after
-        return self._moves[key]
-
 
 def _reachable(start: Obligation, implied: Mapping[Obligation, list[Obligation]]) -> list[Obligation]:
     """What follows from an obligation, directly and through others."""
@@ -214,10 +201,8 @@ class _Expander:
         for node, kind in enumerate(nodes.kinds):
             first, second = nodes.firsts[node], nodes.seconds[node]
             match kind:
-                case NodeKind.TRUE:
-                    value = TRUE
-                case NodeKind.FALSE:
-                    value = FALSE
+                case NodeKind.TRUE | NodeKind.FALSE:
+                    value = TRUE if kind is NodeKind.TRUE else FALSE
                 case NodeKind.ATOM:
                     value = owner.atom(first, bool(second), letter)
                 case NodeKind.BIT:
@@ -232,8 +217,6 @@ class _Expander:
                         value = bdd.disjunction(value, self.values[part])
                 case NodeKind.NEXT | NodeKind.WEAK_NEXT:
                     value = owner.owed(owner.obligation(node))
-                case NodeKind.AUTOMATON:
-                    value = owner.move(first, 0, letter)
                 case NodeKind.UNTIL:
                     later = owner.owed(owner.obligation(node))
                     value = bdd.disjunction(self.values[second], bdd.conjunction(self.values[first], later))
@@ -247,8 +230,7 @@ class _Expander:
         result = self.states.get(state)
         if result is None:
             bdd = self.owner.bdd
-            source, place, _ = self.owner.obligations[bdd.var[state] - self.owner.first_obligation]
-            now = self.values[source] if place < 0 else self.owner.move(source, place, self.letter)
+            now = self.values[self.owner.obligations[bdd.var[state] - self.owner.first_obligation].source]
             # The function is monotone in obligations, so "if v then high else low" is "v and high, or low".
             met = bdd.conjunction(now, self.after(bdd.high[state]))
             result = self.states[state] = bdd.disjunction(met, self.after(bdd.low[state]))
@@ -271,84 +253,84 @@ class _ByLetter(_Progression):
     """Exactly one atom, or none of them, holds at each step."""
 
     def explore(self) -> Dfa:
-        expanders: dict[tuple[int, Bits], _Expander] = {}
-        numbers = {self.initial(): 0}
-        states = list(numbers)
-        rows: list[list[int]] = []
-        for state in states:
-            bits, owed = self.split(state)
-            row = []
-            for letter in range(self.letters + 1):
-                expander = expanders.get((letter, bits))
-                if expander is None:
-                    expander = expanders[letter, bits] = _Expander(self, letter, bits)
-                target = self.settled(expander.remembered(expander.after(owed)))
-                if target not in numbers:
-                    numbers[target] = len(states)
-                    states.append(target)
-                    self.limits.check(len(states), self.letters + 1)
-                row.append(numbers[target])
-            rows.append(row)
-        accepting = np.array([self.accepts(state) for state in states])
-        letter_class = np.arange(self.letters + 1, dtype=np.int32)
-        return Dfa.of_classes(tuple(self.nodes.atoms), True, letter_class, np.array(rows, dtype=np.int32), accepting)
+        letters = range(self.letters + 1)
+        rows = [[self.after(state, letter) for letter in letters] for state in self.states]  # which grow on the way
+        columns = np.array([[self.numbers[target] for target in row] for row in rows], dtype=np.int32)
+        return Dfa.of_classes(self.atoms, True, np.array(letters, dtype=np.int32), columns, self.accepting())
+
+    def after(self, state: int, letter: int) -> int:
+        target = self.settled(self.expanded(state, letter))
+        self.found(target, self.letters + 1)
+        return target
 
 
 class _Symbolic(_Progression):
     """Any subset of the atoms holds at each step."""
 
     def explore(self) -> Dfa:
-        expanders: dict[Bits, _Expander] = {}
-        numbers = {self.initial(): 0}
-        states = list(numbers)
-        roots: list[int] = []
-        for state in states:
-            bits, owed = self.split(state)
-            if bits not in expanders:
-                expanders[bits] = _Expander(self, None, bits)
-            root = expanders[bits].remembered(expanders[bits].after(owed))
-            roots.append(root)
-            for target in self._below_letters(root):
-                if target not in numbers:
-                    numbers[target] = len(states)
-                    states.append(target)
-                    self.limits.check(len(states), 1)
-        accepting = np.array([self.accepts(state) for state in states])
-        moves = moves_of_nodes(self.bdd, roots, lambda node: numbers[self.settled(node)], self.letters, self.limits)
-        return Dfa(tuple(self.nodes.atoms), False, moves, accepting)
+        roots = [self.after(state) for state in self.states]  # which grow on the way
+        moves = moves_of_nodes(
+            self.bdd, roots, lambda node: self.numbers[self.settled(node)], self.letters, self.limits
+        )
+        return Dfa(self.atoms, False, moves, self.accepting())
 
-    def _below_letters(self, root: int) -> list[int]:
-        """The successor states in a diagram, in a fixed order."""
-        bdd, found, seen, pending = self.bdd, dict[int, None](), {root}, [root]
+    def after(self, state: int) -> int:
+        """The diagram of what follows a state, by all letters; below the letters stand states, in a fixed order."""
+        root, bdd = self.expanded(state, None), self.bdd
+        seen, pending = {root}, [root]
         while pending:
             node = pending.pop()
             if bdd.var[node] >= self.letters:
-                found[self.settled(node)] = None
+                self.found(self.settled(node), 1)
                 continue
             for child in (bdd.high[node], bdd.low[node]):
                 if child not in seen:
                     seen.add(child)
                     pending.append(child)
-        return list(found)
+        return root
 
 
-BOOLEAN_OPERATORS = frozenset(("NOT", "AND", "OR", "XOR", "IMPLIES", "IFF"))
+SMALL = Limits(states=50, nodes=1_000)
+"""What progression of a whole formula may use before other ways are tried."""
 
 
-def boolean_combination(op: str, parts: Sequence[Dfa], limits: Limits, order: Sequence[str] = ()) -> Dfa:
-    """The minimal automaton of a Boolean operator, by its name, over those of its arguments.
+def translated(root: Node, closure: Callable[[Node], Nodes], exclusive: bool, limits: Limits) -> Dfa:
+    """The minimal automaton of a formula in any language, of which `closure` gives the nodes.
 
-    `order`: of the atoms, which is best that of the formula: it is the order of the decision diagrams.
+    By progression in one go where that is small, by reading traces from their end where letters are few, else by
+    products of the automata of Boolean parts. The latter keeps long conjunctions of small tasks small on the way, and
+    avoids one huge determinisation.
     """
-    match op:
-        case "NOT":
-            return parts[0].complement().minimal()
-        case "AND":
-            return combined_all(parts, np.logical_and, limits, order)
-        case "OR":
-            return combined_all(parts, np.logical_or, limits, order)
-        case "IMPLIES":
-            return parts[0].complement().combined(parts[1], np.logical_or, limits, order).minimal()
-        case _:
-            differ = parts[0].combined(parts[1], np.logical_xor, limits, order)
-            return (differ.complement() if op == "IFF" else differ).minimal()
+    try:
+        return _translated(root, closure, exclusive, limits)
+    except RecursionError:
+        raise LimitError(
+            f"the formula is nested too deep to be translated (depth {root.depth}); split it into several tasks"
+        ) from None
+
+
+def _translated(root: Node, closure: Callable[[Node], Nodes], exclusive: bool, limits: Limits) -> Dfa:
+    nodes = closure(root)
+    try:
+        return progress(nodes, exclusive, limits.within(SMALL)).minimal()
+    except LimitError:
+        if (found := by_reversal(nodes, root.atoms(), exclusive, limits)) is not None:
+            return found
+    combine = _COMBINED.get(root.op.name)
+    if combine is None:
+        return progress(nodes, exclusive, limits).minimal()
+    first, *others = [_translated(part, closure, exclusive, limits) for part in root.args]
+    if root.op.name in ("NOT", "IMPLIES"):
+        first = first.complement()
+    whole = combined_all((first, *others), combine, limits, root.atoms())
+    return (whole.complement() if root.op.name == "IFF" else whole).minimal()
+
+
+_COMBINED = {
+    "NOT": np.logical_or,
+    "AND": np.logical_and,
+    "OR": np.logical_or,
+    "IMPLIES": np.logical_or,
+    "XOR": np.logical_xor,
+    "IFF": np.logical_xor,
+}

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 MAX_LENGTH = 50_000
 """Longest formula text that is read, in characters."""
 
-BOOLEAN_TERMINALS = r"""
+BOOLEAN_RULES = r"""
+?equivalence: implication (_IFF implication)*
+?implication: exclusive_or | exclusive_or _IMPLIES implication
+?exclusive_or: disjunction (_XOR disjunction)*
+?disjunction: conjunction (_OR conjunction)*
 _IFF.2: /<->|<=>|↔|iff(?!\w)/
 _IMPLIES.2: /->|=>|→|implies(?!\w)/
 _XOR.2: /\^|⊕|xor(?!\w)/
@@ -38,7 +42,22 @@ QUOTED: /"[^"\n]*"/
 INTEGER: /[0-9]+/
 %ignore /\s+/
 """
-"""Tokens that the languages share."""
+"""What the languages share, from the loosest operator on; a language adds `conjunction` and what is below."""
+
+PATH_RULES = (
+    r"""
+start: choice
+?choice: sequence (_PLUS sequence)*
+?sequence: equivalence (_THEN equivalence)*
+?conjunction: unary (_AND unary)*
+?argument: choice | INTEGER -> integer
+
+_PLUS: "+"
+_THEN: ";"
+"""
+    + BOOLEAN_RULES
+)
+"""Those of paths; a language adds `unary`, `postfix` and `operand`."""
 
 
 class PlacedError(Exception):
@@ -63,9 +82,6 @@ class Reader:
     """What to write where something must stand, for errors."""
     operators: str
     """What to write behind it."""
-    advice: Callable[[str, int], str] | None = None
-    """What else to say of an error in a text at a place: what the writer may have meant."""
-
     means: Callable[[Any], bool] | None = None
     """Whether what was read can be a task: a grammar may take more than that."""
 
@@ -130,8 +146,7 @@ class Reader:
         if _understanding(self.logic, text) is None and (hint := meant(self.logic, text, position)):
             message = f"{found}; expected {self._expectation(expected)}; {hint}"
             raise FormulaSyntaxError(message, text, position) from None
-        advice = "" if self.advice is None else self.advice(text, position)
-        self._refuse(f"{found}; expected {self._expectation(expected)}{advice}", text, position)
+        self._refuse(f"{found}; expected {self._expectation(expected)}", text, position)
 
     def _expectation(self, terminals: set[str]) -> str:
         if "NAME" in terminals:
@@ -185,24 +200,6 @@ def _other_language(logic: str, text: str) -> str:
     return f'; this looks like {found.label}: add --logic {found.name} (logic="{found.name}" in Python and in files)'
 
 
-PATH_RULES = r"""
-start: choice
-
-?choice: sequence (_PLUS sequence)*
-?sequence: equivalence (_THEN equivalence)*
-?equivalence: implication (_IFF implication)*
-?implication: exclusive_or | exclusive_or _IMPLIES implication
-?exclusive_or: disjunction (_XOR disjunction)*
-?disjunction: conjunction (_OR conjunction)*
-?conjunction: unary (_AND unary)*
-?argument: choice | INTEGER -> integer
-
-_PLUS: "+"
-_THEN: ";"
-"""
-"""From the loosest operator to the tightest; a language adds `unary`, `postfix` and `operand`."""
-
-
 class BooleanBuild(Transformer[Token, Any]):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
 
@@ -252,69 +249,39 @@ _WORDS = {"ltlf": _FUTURE | _PAST, "ppltl": _PAST}
 _SIGNS = {"[]": "G", "□": "G", "<>": "F", "◇": "F", "()": "X", "○": "X", "◯": "X"}
 """Operators of other tools, and of books."""
 
+_WHOLE = "the whole trace must match anyway, so there are no ^ and $; .* takes what may come before or after"
+_MEANT = (
+    ("ldlf", "", r"\{", "paths have no numbers of times: write a step as often as it comes, a; a; a"),
+    ("ldlf", "", r"\.", "any step is written true"),
+    ("ltlf ppltl", r"\b[FGXU]$", r"[\[{]\s*\d", "operators have no bounds: count steps with X, as in a | X a | X X a"),
+    ("ltlf ppltl", "", "=", "equality is written <->"),
+    ("ltlf ppltl", "([URWMS])$", "[A-Za-z_]", "{0} stands between two formulas, as in a {0} b"),
+    ("re", r"\+$", "", "'+' stands between two choices: for once or more, write a{{1,}}"),
+    ("re", "", r"\[", "one of several symbols is written (a | b), and none of them !(a | b)"),
+    ("re", "", r"[\^$]", _WHOLE),
+    ("re", r"\^$", "", _WHOLE),
+    ("re", "", r"ε|\\", "steps are named by their symbols; p? says that p may be left out"),
+    ("re", r"^(?!.*\{[^}]*$).*[\w\".)*?}]$", r"[\w\".(]", "what follows comes behind ';', as in a; b"),
+    ("", "", "'", 'names that are no plain words go in double quotes: "empty-cell"'),
+    ("", r"(\w+)$", r"-(\w+)", 'a name with a hyphen goes in double quotes: "{0}-{1}"'),
+    ("", "", r'"[^"]*$', "the quotes are not closed"),
+)
+"""What may have been meant: in which languages, behind and before what, and what to say of it; the first that fits."""
+
 
 def meant(logic: str, text: str, position: int) -> str:
     """What may have been meant where a text cannot be read on; nothing where that cannot be told."""
     before, here = text[:position].rstrip(), text[position:]
-    if logic in ("ltlf", "ppltl"):
-        return _meant_in_ltl(logic, before, here)
-    if logic == "re":
-        return _meant_in_expressions(before, here)
-    if logic == "ldlf" and here.startswith("{"):
-        return "paths have no numbers of times: write a step as often as it comes, a; a; a"
-    if logic == "ldlf" and here.startswith("."):
-        return "any step is written true"
-    return _name(before, here)
-
-
-def _meant_in_ltl(logic: str, before: str, here: str) -> str:
-    for word in (_first_word(here), _last_word(before)):
-        if operator := _WORDS[logic].get(word.lower()):
+    for word in re.findall(r"^[A-Za-z_]\w*", here) + re.findall(r"[A-Za-z_]\w*$", before):
+        if operator := _WORDS.get(logic, {}).get(word.lower()):
             return f"'{word}' is written {operator}"
-    last = _last_word(before)
-    if len(last) > 1 and set(last) <= set("XFGYOH"):
-        return f"operators stand apart: {' '.join(last)}"
+    if logic in _WORDS and (joined := re.search(r"\b[XFGYOH]{2,}$", before)):
+        return f"operators stand apart: {' '.join(joined[0])}"
     for sign, operator in _SIGNS.items():
         if logic == "ltlf" and here.startswith(sign):
             return f"'{sign}' is written {operator}"
-    if re.match(r"[\[{]\s*\d", here) and re.search(r"\b[FGXU]$", before):
-        return "operators have no bounds: count steps with X, as in a | X a | X X a"
-    if here.startswith("="):
-        return "equality is written <->"
-    if before.endswith(("U", "R", "W", "M", "S")) and _first_word(here):
-        return f"{before[-1]} stands between two formulas, as in a {before[-1]} b"
-    return _name(before, here)
-
-
-def _meant_in_expressions(before: str, here: str) -> str:
-    if here.startswith("["):
-        return "one of several symbols is written (a | b), and none of them !(a | b)"
-    if here.startswith(("^", "$")) or before.endswith("^"):
-        return "the whole trace must match anyway, so there are no ^ and $; .* takes what may come before or after"
-    if here.startswith(("ε", "\\")):
-        return "steps are named by their symbols; p? says that p may be left out"
-    follows = re.search(r"[\w\"\.\)\*\?\}]$", before)
-    if follows and re.match(r"[\w\"\.\(]", here) and not re.search(r"\{[^}]*$", before):
-        return "what follows comes behind ';', as in a; b"
-    return _name(before, here)
-
-
-def _name(before: str, here: str) -> str:
-    if here.startswith("'"):
-        return 'names that are no plain words go in double quotes: "empty-cell"'
-    if re.match(r"-\w", here) and re.search(r"\w$", before):
-        name = f"{_last_word(before)}-{_first_word(here[1:])}"
-        return f'a name with a hyphen goes in double quotes: "{name}"'
-    if here.startswith('"') and here.count('"') == 1:
-        return "the quotes are not closed"
+    for logics, behind, ahead, said in _MEANT:
+        one, two = re.search(behind, before, re.DOTALL), re.match(ahead, here, re.DOTALL)
+        if (not logics or logic in logics.split()) and one and two:
+            return said.format(*one.groups(), *two.groups())
     return ""
-
-
-def _first_word(text: str) -> str:
-    found = re.match(r"[A-Za-z_]\w*", text)
-    return found.group() if found else ""
-
-
-def _last_word(text: str) -> str:
-    found = re.search(r"[A-Za-z_]\w*$", text)
-    return found.group() if found else ""

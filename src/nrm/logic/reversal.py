@@ -9,32 +9,54 @@ backward machine from which what was read so far is satisfied.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray
 from nrm.automata import Dfa, Limits, Numbers, Table, coarsest_congruence, quotient
 from nrm.errors import LimitError
-from nrm.logic.nodes import BackwardMachine, NodeKind, Nodes
-
-MAX_LETTERS = 64
-"""Letters up to which they are read one by one."""
-_SLICE = 1 << 22
-"""Values that are computed at a time."""
+from nrm.logic.nodes import NodeKind, Nodes
 
 
-def letters_of(atoms: tuple[str, ...], exclusive: bool) -> BoolArray | None:
-    """(atoms, letters) whether an atom holds at a letter, letters numbered as in `Dfa`; None where they are many."""
-    count = len(atoms) + 1 if exclusive else 1 << min(len(atoms), MAX_LETTERS)
-    if count > MAX_LETTERS:
+@dataclass(frozen=True, eq=False)
+class BackwardMachine:
+    """The value of a formula at each step of a trace that is read from its end."""
+
+    atoms: tuple[str, ...]
+    """Those of the letters."""
+    moves: IntArray
+    """(states, letters) the state once one more letter, further to the front, is read; state 0 has read nothing."""
+    values: BoolArray
+    """(states,) whether the formula holds at the step that was read last."""
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.values)
+
+
+def by_reversal(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool, limits: Limits) -> Dfa | None:
+    """The minimal automaton of a formula by way of its backward machine; None where this way is long."""
+    letters = len(atoms) + 1 if exclusive else 1 << len(atoms)
+    if letters > 64 or nodes.tracked:  # they are read one by one
         return None
-    places, letters = np.arange(len(atoms))[:, None], np.arange(count)
+    try:
+        return reversed_dfa(read_backwards(nodes, atoms, exclusive), exclusive, limits)
+    except LimitError:
+        return None
+
+
+def letters_of(atoms: tuple[str, ...], exclusive: bool) -> BoolArray:
+    """(atoms, letters) whether an atom holds at a letter, letters numbered as in `Dfa`."""
+    places, letters = np.arange(len(atoms))[:, None], np.arange(len(atoms) + 1 if exclusive else 1 << len(atoms))
     holds: BoolArray = places == letters if exclusive else (letters >> places & 1).astype(bool)
     return holds
 
 
 def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> Dfa:
-    """The minimal automaton of the traces at whose first step the subformula holds.
+    """The minimal automaton of the traces at whose first step the formula holds.
 
     A state says for each state b of the backward machine whether what was read so far may be followed by what brings b
     about. After one more letter p, that is what it said for the state to which p leads from b.
@@ -48,7 +70,8 @@ def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> D
         if len(numbers) * machine.states > limits.cells:
             raise LimitError(f"{len(numbers):,} states over {machine.states:,} backward ones pass the limit")
         limits.check(len(numbers), classes)
-        for start in range(0, len(frontier), step := max(1, _SLICE // behind.size)):
+        step = max(1, (1 << 22) // behind.size)  # so many values at a time that no array grows large
+        for start in range(0, len(frontier), step):
             following = frontier[start : start + step, behind].reshape(-1, machine.states)
             row, fresh = [], []
             for place, packed in enumerate(np.packbits(following, axis=1)):
@@ -69,30 +92,15 @@ MAX_CELLS = 600_000
 """States times letters of a backward machine, before minimisation, up to which this way is gone."""
 
 
-def read_backwards(nodes: Nodes, atoms: tuple[str, ...], holds: BoolArray) -> BackwardMachine:
-    """The minimal machine of a formula's values from the end of a trace on.
-
-    `holds` (atoms, letters): what is true at each letter. `LimitError` where the machine is large.
-    """
-    reader = _Reader(nodes, atoms, holds)
-    moves, values = reader.explored()
+def read_backwards(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool) -> BackwardMachine:
+    """The minimal machine of a formula's values from the end of a trace on. `LimitError` where it is large."""
+    moves, values = _Reader(nodes, atoms, letters_of(atoms, exclusive)).explored()
     blocks = coarsest_congruence(moves, values)
     columns, kept = quotient(moves, blocks)
     # Blocks are numbered by value; what has read nothing comes first.
     order = np.argsort(np.arange(len(kept)) != blocks[0], kind="stable")
     place = np.argsort(order, kind="stable").astype(np.int32)
     return BackwardMachine(atoms, place[columns[order]], values[kept[order]])
-
-
-def by_reversal(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool, limits: Limits) -> Dfa | None:
-    """The minimal automaton of a formula by way of its backward machine; None where this way is long."""
-    holds = letters_of(atoms, exclusive)
-    if holds is None or nodes.tracked:
-        return None
-    try:
-        return reversed_dfa(read_backwards(nodes, atoms, holds), exclusive, limits)
-    except LimitError:
-        return None
 
 
 class _Reader:
@@ -108,21 +116,9 @@ class _Reader:
         for node in self.used:
             if (put_off := nodes.put_off(node)) is not None:
                 self.bits.setdefault(put_off, len(self.bits))
-        # Machines of subformulas: a state each; a subformula and its negation share one.
-        self.machines = {
-            id(nodes.machines[nodes.firsts[node]].moves): nodes.machines[nodes.firsts[node]]
-            for node in self.used
-            if nodes.kinds[node] is NodeKind.MACHINE
-        }
-        self.radices: dict[int, int] = {}
-        codes = 1 << len(self.bits)
-        for key, machine in self.machines.items():
-            self.radices[key] = codes
-            codes *= machine.states
-        most = 1 << 62
-        if codes >= most:
+        if len(self.bits) >= 62:
             raise LimitError(f"{len(self.bits)} obligations are too many to be read backwards")
-        self.numbers = Numbers(codes if codes <= 1 << 14 else most)  # an array for few
+        self.numbers = Numbers(1 << len(self.bits) if len(self.bits) <= 14 else 1 << 62)  # an array for few
 
     def _used(self) -> list[int]:
         nodes, seen, pending = self.nodes, set[int](), [self.nodes.root]
@@ -161,9 +157,6 @@ class _Reader:
         behind: dict[tuple[int, bool] | None, BoolArray] = {
             key: (codes >> bit & 1).astype(bool)[:, None] for key, bit in self.bits.items()
         }
-        targets = {
-            key: machine.moves[codes // self.radices[key] % machine.states] for key, machine in self.machines.items()
-        }
         nothing = np.zeros((1, 1), dtype=bool)
         for node in self.used:
             kind, first, second = nodes.kinds[node], nodes.firsts[node], nodes.seconds[node]
@@ -184,15 +177,8 @@ class _Reader:
                     value = values[second] | (values[first] & later)
                 case NodeKind.RELEASE:
                     value = values[second] & (values[first] | later)
-                case NodeKind.MACHINE:
-                    machine = nodes.machines[first]
-                    value = machine.values[targets[id(machine.moves)]]
-                case _:
-                    raise LimitError("memory of the past is not read backwards")
             values[node] = value
         following = np.zeros((len(codes), self.letters), dtype=np.int64)
         for (source, _), bit in self.bits.items():
             following += values[source].astype(np.int64) << bit
-        for key, states in targets.items():
-            following += states.astype(np.int64) * self.radices[key]
         return following

@@ -137,6 +137,19 @@ class Term:
                 if node not in leaves:
                     pending.extend((arg, False) for arg in reversed(node.args))
 
+    def replaced(self, parts: Mapping[str, Self], flat: Container[str] = ()) -> Self:
+        """The term with other parts for atoms, by name; `flat`: names of operators that take in nested ones."""
+        done: dict[Self, Self] = {}
+        for node in self.postorder():
+            args = tuple(done[arg] for arg in node.args)
+            if node.op.name in flat:
+                done[node] = self.flat(node.op, *args)
+            elif node.op.name == "ATOM" and node.name in parts:
+                done[node] = parts[node.name]
+            else:
+                done[node] = type(self)(node.op, args, node.name)
+        return done[self]
+
     def atoms(self) -> tuple[str, ...]:
         """The symbols that the term speaks of, in order of first appearance."""
         return tuple(node.name for node in self.postorder() if node.op.name == "ATOM")

@@ -23,13 +23,13 @@ class EpisodeBuffer:
     rewards or the indices themselves.
     """
 
-    def __init__(self, levels: ArrayLike, initial: float | None = None, frames: ObservationTable | None = None) -> None:
+    def __init__(self, levels: ArrayLike, initial: float | None = None, table: ObservationTable | None = None) -> None:
         """`levels`: the machine's potentials, ascending; `initial`: that of its initial state, to read rewards.
 
-        `frames`: the table of observations, when it is not this buffer's alone.
+        `table`: of observations, when it is not this buffer's alone.
         """
         self.codec = LevelCodec(levels, initial)
-        self.frames = ObservationTable() if frames is None else frames
+        self.table = ObservationTable() if table is None else table
         self._episodes: list[Episode] = []
         # From numbers in the table to those in `Episode.seen`, which go by first occurrence in this buffer.
         self._places: dict[int, int] = {}
@@ -72,7 +72,7 @@ class EpisodeBuffer:
 
     def observations(self, seen: NDArray[np.int64]) -> NDArray[Any]:
         """(n, …) some of the distinct observations, by the numbers (n,) that `Episode.seen` uses."""
-        return self.frames[np.array(list(self._places), dtype=np.int64)[seen]]
+        return self.table[np.array(list(self._places), dtype=np.int64)[seen]]
 
     def add(
         self,
@@ -107,27 +107,13 @@ class EpisodeBuffer:
         """
         chosen = self._episodes if episodes is None else [self._episodes[number] for number in episodes]
         self._check_some(chosen)
-        time = max(len(episode) for episode in chosen)
-        index = np.zeros((len(chosen), time), dtype=np.int64)
-        levels = np.zeros((len(chosen), time), dtype=np.int64)
-        lengths = np.array([len(episode) for episode in chosen])
-        for row, episode in enumerate(chosen):
-            index[row, : len(episode)] = episode.seen
-            levels[row, : len(episode)] = episode.levels
-        mask = np.arange(time) < lengths[:, None]
-        seen = index[mask]
-        frames, places = np.unique(seen, return_inverse=True) if distinct else (seen, np.arange(len(seen)))
-        index[mask] = places
-        observations = self.observations(frames)
-        if observations.dtype == np.float64 and np.abs(observations).max(initial=0.0) < np.finfo(np.float32).max:
-            observations = observations.astype(np.float32)
-        numbers = [episode.task for episode in chosen if episode.task is not None]
-        if len(numbers) not in (0, len(chosen)):
-            raise EpisodeError(
-                f"{len(numbers)} of {len(chosen)} episodes say which task they are of; all must, or none"
-            )
-        shown, seen_when, reached, steps = map(torch.from_numpy, (observations, index, levels, lengths))
-        return EpisodeBatch(shown, seen_when, reached, steps, torch.tensor(numbers) if numbers else None)
+        rows = self.observations(np.arange(self.distinct))
+        if rows.dtype == np.float64 and np.abs(rows).max(initial=0.0) < np.finfo(np.float32).max:
+            rows = rows.astype(np.float32)
+        batch = EpisodeBatch.of(torch.from_numpy(rows), chosen)
+        if not distinct:
+            return batch._replace(observations=batch.observations[batch.seen[batch.mask]], seen=batch.numbered)
+        return batch if episodes is None else batch.pick(torch.arange(len(chosen)))
 
     def symbols(self) -> NDArray[np.int64] | None:
         """The true letters of all steps one after the other, or None unless every episode has them."""
@@ -184,7 +170,7 @@ class EpisodeBuffer:
         if not steps:
             raise EpisodeError(f"{place} has no steps")
         if index is None:
-            return self.frames.add(given, place)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not 0 <= given.min() <= given.max() < len(self.frames):
-            raise EpisodeError(f"{place}: the index must hold numbers from 0 to {len(self.frames) - 1}, one a step")
+            return self.table.add(given, place)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or not 0 <= given.min() <= given.max() < len(self.table):
+            raise EpisodeError(f"{place}: the index must hold numbers from 0 to {len(self.table) - 1}, one a step")
         return given

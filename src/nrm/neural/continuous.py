@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -104,9 +104,9 @@ def ground_and_infer(
 class _Problem:
     """Episodes to be explained."""
 
-    frames: Tensor
+    observations: Tensor
     evidence: Evidence
-    """With numbers of frames for letters."""
+    """With numbers of observations for letters."""
     values: NDArray[np.float64]
     states: int
 
@@ -115,8 +115,8 @@ class _Problem:
         if not self.evidence.active:
             return None
         answers = make(self.evidence.level_count**2)
-        learn_signatures(answers, self.frames, self.evidence, generator)
-        found = self._looks(*signatures(answers, self.frames, self.evidence))
+        learn_signatures(answers, self.observations, self.evidence, generator)
+        found = self._looks(*signatures(answers, self.observations, self.evidence))
         if found is None:
             return None
         letters, read = found
@@ -124,7 +124,7 @@ class _Problem:
         symbols = read.hypothesis.symbols[letters]
         count = read.hypothesis.symbol_count
         grounder = make(count)
-        _take_body(grounder, answers, self.frames[:1])
+        _take_body(grounder, answers, self.observations[:1])
         self._teach(grounder, symbols, count, generator)
         return self.in_turns(grounder, count, generator)
 
@@ -160,16 +160,16 @@ class _Problem:
         rows = torch.multinomial((1.0 / met)[known], size, generator=generator)
         wanted = one_hot(known[rows], count).float()
         model = _model(grounder.eval(), Hypothesis.blank(count, 0), np.zeros(1))
-        if not finish(model, self.frames[rows], wanted):
+        if not finish(model, self.observations[rows], wanted):
             distiller = Distiller(model, FitConfig().learning_rate, generator)
-            distiller.teach(self.frames[rows], wanted, torch.ones(size), 12)
+            distiller.teach(self.observations[rows], wanted, torch.ones(size), 12)
         grounder.eval()
 
     def in_turns(self, grounder: nn.Module, count: int, generator: torch.Generator) -> Grounded | None:
         """Machine and grounder in turns, from a grounder of `count` symbols; the pair that explains most."""
         best: Grounded | None = None
         for turns_left in (2, 1, 0):
-            read = clear_machine(self.evidence.read(_arg_max(grounder, self.frames), count), self.states)
+            read = clear_machine(self.evidence.read(_arg_max(grounder, self.observations), count), self.states)
             if read is not None and (best is None or read.explained > best.explained):
                 best = Grounded(copy.deepcopy(grounder), *read)
             if best is None or best.explained >= ENOUGH or not turns_left:
@@ -186,12 +186,8 @@ class _Problem:
         episodes = [episode for episode in self.evidence.episodes if bool(shown[episode.levels].all())]
         if not episodes:
             return
-        lengths = torch.tensor([len(episode) for episode in episodes])
-        seen, after = (
-            nn.utils.rnn.pad_sequence([torch.from_numpy(part) for part in parts], batch_first=True)
-            for parts in ([one.seen for one in episodes], [place[one.levels] for one in episodes])
-        )
-        whole = EpisodeBatch(self.frames, seen, after, lengths)
+        placed = [replace(episode, levels=place[episode.levels]) for episode in episodes]
+        whole = EpisodeBatch.of(self.observations, placed)
         even = torch.full((len(whole.observations), known.letters), 1.0 / known.letters)
         _, likelihoods = model.batch_log_likelihood(whole, even)
         possible = ((likelihoods.t() > 0) | ~whole.mask).all(1).nonzero()[:, 0]

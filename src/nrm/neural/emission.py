@@ -43,22 +43,20 @@ def check_distribution(probs: Tensor, what: str) -> None:
     """Raise `ProbabilityError` unless the rows of `probs` (…, n) are distributions."""
     check_unit_interval(probs, what)
     sums = probs.detach().sum(-1)
-    wrong = (sums - 1).abs() > TOLERANCE
-    if bool(wrong.any()):
-        place = _first(wrong)
+    place, row = _first((sums - 1).abs() > TOLERANCE)
+    if place is not None:
         raise ProbabilityError(
-            f"{what} sum to {float(sums[place]):.4g} instead of 1 in row {_row(place)}; "
+            f"{what} sum to {float(sums[place]):.4g} instead of 1 in row {row}; "
             "end the grounder with a softmax over its last axis"
         )
 
 
 def check_unit_interval(probs: Tensor, what: str) -> None:
     """Raise `ProbabilityError` unless every number lies between 0 and 1."""
-    wrong = ~((probs >= -TOLERANCE) & (probs <= 1 + TOLERANCE))
-    if bool(wrong.any()):
-        place = _first(wrong)
+    place, row = _first(~((probs >= -TOLERANCE) & (probs <= 1 + TOLERANCE)))
+    if place is not None:
         raise ProbabilityError(
-            f"{what} hold {float(probs.detach()[place]):.4g} at {_row(place)}, which is no probability; "
+            f"{what} hold {float(probs.detach()[place]):.4g} at {row}, which is no probability; "
             "are these logits? End the grounder with a softmax (or a sigmoid for independent propositions)"
         )
 
@@ -67,13 +65,20 @@ def check_finite(observations: Tensor, what: str = "observation") -> None:
     """Raise `ProbabilityError` when an observation (first axis) holds NaN or infinity."""
     if not observations.is_floating_point():
         return
-    wrong = ~torch.isfinite(observations)
-    if bool(wrong.any()):
-        place = _first(wrong)
+    place, row = _first(~torch.isfinite(observations))
+    if place is not None:
         raise ProbabilityError(
-            f"{what} {place[0]} holds {float(observations[place])} at {_row(place[1:])}; "
-            "observations must be finite numbers (counting starts at 0)"
+            f"{what} {place[0]} holds {float(observations[place])} at {row}; observations must be finite numbers "
+            "(counting starts at 0)"
         )
+
+
+def _first(mask: Tensor) -> tuple[tuple[int, ...] | None, str]:
+    """The first place where a mask is true, also as people read it; None where it is nowhere."""
+    if not bool(mask.any()):
+        return None, ""
+    place = tuple(int(number) for number in mask.nonzero()[0])
+    return place, str(place[0]) if len(place) == 1 else str(place)
 
 
 def letters_from_propositions(probs: Tensor) -> Tensor:
@@ -84,14 +89,6 @@ def letters_from_propositions(probs: Tensor) -> Tensor:
         # A later proposition is a higher bit: all letters without it come first.
         letters = torch.cat([letters * (1 - true), letters * true], -1)
     return letters
-
-
-def _first(mask: Tensor) -> tuple[int, ...]:
-    return tuple(int(number) for number in mask.nonzero()[0])
-
-
-def _row(place: tuple[int, ...]) -> str:
-    return str(place[0]) if len(place) == 1 else str(place)
 
 
 class LetterDistribution:

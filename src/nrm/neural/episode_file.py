@@ -85,7 +85,7 @@ class RecordedEpisodes:
     def coded(self, codec: LevelCodec) -> EpisodeBuffer:
         """The episodes with the potentials that a codec reads from their rewards."""
         buffer = EpisodeBuffer(codec.levels, codec.initial)
-        numbers = buffer.frames.add(self.observations)
+        numbers = buffer.table.add(self.observations)
         index = numbers if self.index is None else numbers[self.index]
         stops = np.cumsum(self.lengths)
         for start, stop in zip(stops - self.lengths, stops, strict=True):

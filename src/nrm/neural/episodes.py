@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from nrm.errors import EpisodeError
+from nrm.inference import Episode
 from nrm.neural.emission import Values, as_tensor
 
 
@@ -29,6 +31,21 @@ class EpisodeBatch(NamedTuple):
     """(batch,) steps of each episode."""
     tasks: Tensor | None = None
     """(batch,) the number of each episode's task, where the model has many."""
+
+    @classmethod
+    def of(cls, observations: Tensor, episodes: Sequence[Episode]) -> EpisodeBatch:
+        """Episodes that saw observations (n, …), by their numbers."""
+        numbers = [episode.task for episode in episodes if episode.task is not None]
+        if len(numbers) not in (0, len(episodes)):
+            raise EpisodeError(
+                f"{len(numbers)} of {len(episodes)} episodes say which task they are of; all must, or none"
+            )
+        seen, levels = (
+            pad_sequence([torch.as_tensor(part, dtype=torch.int64) for part in parts], batch_first=True)
+            for parts in ([episode.seen for episode in episodes], [episode.levels for episode in episodes])
+        )
+        lengths = torch.tensor([len(episode) for episode in episodes])
+        return cls(observations, seen, levels, lengths, torch.tensor(numbers) if numbers else None)
 
     @property
     def mask(self) -> Tensor:

@@ -48,7 +48,7 @@ class Step(NamedTuple):
     belief: Tensor
     """(batch, states)"""
     rewards: Tensor
-    """(batch, potentials) before the potential of this step was seen."""
+    """(batch, potentials)"""
     carry: Tensor | None = None
     """(batch, width) the grounder's state, for the next step; None unless it is recurrent."""
 
@@ -205,7 +205,7 @@ class NeuralRewardMachine(nn.Module):
     ) -> Filtered:
         """Beliefs filtered by the potentials (batch, time) seen so far: indices into `machine.levels`."""
         batch = pack(self._tensor(observations), lengths, levels)
-        self._check_levels(batch.levels, "episode, step")
+        self._check_levels(batch.levels)
         symbols = self.ground_batch(batch)
         states, steps = self._chain(batch, symbols, True).filtered(self.machine.starts(batch))
         return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
@@ -221,7 +221,7 @@ class NeuralRewardMachine(nn.Module):
         An impossible sequence is an error that names the episode and step.
         """
         batch = pack(self._tensor(observations), lengths, levels)
-        self._check_levels(batch.levels, "episode, step")
+        self._check_levels(batch.levels)
         total, steps = self.batch_log_likelihood(batch, self.ground_batch(batch))
         impossible = (steps.t() <= 0) & batch.mask
         if bool(impossible.any()):
@@ -252,17 +252,10 @@ class NeuralRewardMachine(nn.Module):
         """(batch, states) certain of the initial state."""
         return self.machine.start.expand(batch, -1)
 
-    def step(
-        self,
-        observation: Values,
-        belief: Values | None = None,
-        level: Values | None = None,
-        carry: Tensor | None = None,
-    ) -> Step:
+    def step(self, observation: Values, belief: Values | None = None, carry: Tensor | None = None) -> Step:
         """Read one observation (batch, …) from a belief (batch, states); the initial one when none is given.
 
-        With `level` (batch,), the index of the potential that came with the observation, the new belief is conditioned
-        on it; without, it is the open-loop belief. A recurrent grounder goes on from the `carry` of the step before.
+        A recurrent grounder goes on from the `carry` of the step before.
         """
         observation = self._tensor(observation)
         if self.recurrent and belief is not None and carry is None:
@@ -276,23 +269,7 @@ class NeuralRewardMachine(nn.Module):
         if before.shape != start.shape:
             raise EpisodeError(f"beliefs have shape {tuple(before.shape)}; {tuple(start.shape)} is needed")
         after = self.machine.step(before, self.letter_probs(symbols))
-        emission = self.machine.reward_probs()
-        rewards = after @ emission
-        if level is not None:
-            level = as_tensor(level, "levels").to(after.device).long()
-            if level.shape != (len(observation),):
-                raise EpisodeError(f"potentials have shape {tuple(level.shape)}; ({len(observation)},) is needed")
-            self._check_levels(level, "row")
-            weighed = after * emission.t()[level]
-            likelihood = weighed.sum(-1, keepdim=True)
-            if bool((likelihood <= 0).any()):
-                row = int((likelihood[:, 0] <= 0).nonzero()[0])
-                value = float(self.machine.levels[level[row]])
-                raise ContradictionError(
-                    f"row {row}: potential {value:g} has probability 0 after this observation and belief", row, 0
-                )
-            after = weighed / likelihood
-        return Step(symbols, after, rewards, carry if self.recurrent else None)
+        return Step(symbols, after, after @ self.machine.reward_probs(), carry if self.recurrent else None)
 
     def _chain(self, batch: EpisodeBatch, symbols: Tensor, observed: bool) -> DenseChain | SparseChain:
         """The steps of a batch; with `observed`, states are weighed by the potentials that were seen."""
@@ -304,14 +281,13 @@ class NeuralRewardMachine(nn.Module):
         # Rounding lets the mass drift over thousands of steps.
         return states / states.sum(-1, keepdim=True)
 
-    def _check_levels(self, levels: Tensor, axes: str) -> None:
+    def _check_levels(self, levels: Tensor) -> None:
         count = len(self.machine.levels)
         wrong = (levels < 0) | (levels >= count)
         if bool(wrong.any()):
-            place = [int(number) for number in wrong.nonzero()[0]]
-            where = ", ".join(f"{axis} {number}" for axis, number in zip(axes.split(", "), place, strict=True))
+            episode, step = wrong.nonzero()[0].tolist()
             raise EpisodeError(
-                f"{where} (counting from 0): potential index {int(levels[tuple(place)])}; "
+                f"episode {episode}, step {step} (counting from 0): potential index {int(levels[episode, step])}; "
                 f"the machine has potentials 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
             )
 
@@ -346,5 +322,5 @@ def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emiss
     if isinstance(machine, TaskSet):
         return TaskMachines(machine, counted=emission == "independent")
     known = as_machine(machine)
-    listed = True if emission == "categorical" and known.alphabet.is_listable else None
-    return ProbabilisticMoore.from_machine(known, listed=listed)
+    joint = True if emission == "categorical" and known.alphabet.is_listable else None
+    return ProbabilisticMoore.from_machine(known, joint=joint)

@@ -79,11 +79,11 @@ class ProbabilisticMoore(nn.Module):
         unknown: Iterable[Part] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
-        listed: bool | None = None,
+        joint: bool | None = None,
     ) -> ProbabilisticMoore:
         """The machine, exactly. `unknown` parts start at random instead.
 
-        `listed`: whether distributions over all letters can be read; by default where propositions are few. Otherwise
+        `joint`: whether distributions over all letters are read; by default where propositions are few. Otherwise
         it reads those of letter classes alone, which are counted from independent propositions.
         """
         unknown = _parts(unknown)
@@ -97,10 +97,10 @@ class ProbabilisticMoore(nn.Module):
         counting = None
         if alphabet.is_free and len(alphabet.symbols) > COUNTED and not by_letter:
             counting = ClassCounting(machine.letters.function(len(alphabet.symbols)), machine.classes)
-        if listed is None:
-            listed = counting is None or alphabet.is_small
-        each = np.arange(alphabet.size if listed or by_letter else machine.classes, dtype=np.int32)
-        letter_class = each if by_letter or not listed else machine.letter_class
+        if joint is None:
+            joint = counting is None or alphabet.is_small
+        each = np.arange(alphabet.size if joint or by_letter else machine.classes, dtype=np.int32)
+        letter_class = each if by_letter or not joint else machine.letter_class
         columns = machine.transitions if by_letter else machine.columns
         check_size(columns.shape[1], machine.states)
         targets = torch.tensor(columns.T, dtype=torch.int64).unsqueeze(2)

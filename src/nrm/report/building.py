@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -9,17 +10,28 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from nrm.aliases import Json
+import numpy as np
+
+from nrm.aliases import FloatArray, Json
 from nrm.errors import FileError, LimitError, listing, shorten
 from nrm.logic import named_formula
 from nrm.machines import Task
-from nrm.report.curves import curves, summary
 from nrm.report.drawing import Tiles, machine_data
-from nrm.report.learned import learned_data, shortcut_words, too_long, unbelieved_words, unread_words
+from nrm.report.learned import learned_data, shortcut_words, too_long
 from nrm.report.page import Page
 from nrm.report.recording import NoPictureError, noted, record_task
 from nrm.report.trials import try_agents
-from nrm.results import Group, group_runs, method_named, method_order, read_records, without_memory
+from nrm.results import (
+    Group,
+    Record,
+    Scores,
+    Spread,
+    group_runs,
+    method_named,
+    method_order,
+    read_records,
+    without_memory,
+)
 from nrm.runs import RunFolder
 from nrm.shortcuts import Shortcuts, shortcuts
 
@@ -104,7 +116,9 @@ def _analysis(task: Task) -> Analysis:
 
 
 def _method_data(name: str) -> Json:
+    """What to say of a method: `unread` and `unbelieved` are why it shows no symbols, and no belief over states."""
     method = method_named(name)
+    own = "remembers the state of the machine that it learns itself"
     return {
         "name": name,
         "label": method.label,
@@ -112,8 +126,8 @@ def _method_data(name: str) -> Json:
         "colour": f"light-dark({method.colour}, {method.dark})",
         "dash": " ".join(f"{2 * length:g}" for length in method.dash),  # lines are 2 pixels wide
         "grounds": method.grounds,
-        "unread": unread_words(method),
-        "unbelieved": unbelieved_words(method),
+        "unread": "learns symbols of its own, which have no names" if method.unknown == "both" else method.knows,
+        "unbelieved": own if method.unknown in ("machine", "both") else method.knows,
     }
 
 
@@ -138,7 +152,7 @@ def _group_data(group: Group) -> Json:
         "variant": group.variant,
         "seeds": [record.seed for record in group.records],
         "finished": len(group.finished),
-        **summary(counted),
+        **_summary(counted),
         "curves": curves(counted),
         "without_memory": None if best is None else {name: round(value, 1) for name, value in best._asdict().items()},
         "learned": learned_data(counted[0]),
@@ -167,15 +181,72 @@ def _begun(root: Path) -> list[Path]:
 
 
 def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str]) -> str:
-    if problems:
-        path, reason = next(iter(problems.items()))
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        return f"no run below {root} can be read; {path}: {reason}{more}"
-    if unfinished:
-        names = listing([str(path) for path in unfinished], 3)
-        return f"no run below {root} has saved an episode yet; wait for a checkpoint of {names}"
-    return f"there are no runs below {root}; make one with 'nrm train --task 1 --out {root / 'run'}'"
+    if not problems and not unfinished:
+        return f"there are no runs below {root}; make one with 'nrm train --task 1 --out {root / 'run'}'"
+    reasons = [f"{path}: {reason}" for path, reason in {**problems, **unfinished}.items()]
+    return f"no run below {root} can be shown; {listing(reasons, 1)}"
 
 
 def _notes(notes: dict[Path, str], root: Path) -> list[list[str]]:
     return [[str(path.relative_to(root)), reason] for path, reason in sorted(notes.items())]
+
+
+def _summary(runs: Sequence[Record]) -> Json:
+    """What some runs reached: [mean, standard deviation] of each score, None where it is unknown."""
+    scores = Scores.of(runs)
+    plain, _, modulo = scores.accuracies
+    interval = scores.iqm
+    return {
+        "counted": len(runs),
+        "episodes": max(len(record.returns) for record in runs),
+        "success": round(scores.success, 4),
+        "right_from": [record.right_from for record in runs],
+        "last": _pair(scores.last),
+        "iqm": [round(number, 4) for number in (interval.estimate, interval.low, interval.high)],
+        "area": _pair(scores.area),
+        "plain": _pair(plain),
+        "modulo": _pair(modulo),
+        "cpu": _pair(scores.cpu_seconds),
+    }
+
+
+def curves(runs: Sequence[Record]) -> Json:
+    """Each run in at most 200 bins, so that a long run keeps its shape: means over every `size` episodes, or steps.
+
+    Over steps where a run counts these, or where it had many tasks, whose episodes differ in length.
+    """
+    unit = "steps" if any(record.config.unit == "steps" or record.task is None for record in runs) else "episodes"
+    reached = max(_places(record, unit)[-1] for record in runs)
+    amount = max(record.config.amount if record.config.unit == unit else reached for record in runs)
+    size = max(1, math.ceil(amount / 200))
+    return {"unit": unit, "size": size, "length": int(reached), "runs": [_run(record, unit, size) for record in runs]}
+
+
+def _places(record: Record, unit: str) -> FloatArray:
+    """(episodes,) how many episodes, or steps, were done when each episode was."""
+    return record.metrics["steps" if unit == "steps" else "episode"]
+
+
+def _run(record: Record, unit: str, size: int) -> Json:
+    shown: Json = {"seed": record.seed, "done": record.done}
+    # An episode counts where it ended; with 8 episodes in bins of 5, the bins end at 5 and at 10.
+    bins = ((_places(record, unit) - 1) // size).astype(np.int64)
+    counts = np.bincount(bins)
+    for name, decimals in (("return", 1), ("success", 3), ("length", 1)):
+        with np.errstate(invalid="ignore"):
+            shown[name] = _rounded(np.bincount(bins, record.metrics[name]) / counts, decimals)
+    if record.grounding is not None and len(record.grounding["episode"]):
+        for name, column in (("plain", "accuracy"), ("modulo", "accuracy_modulo_shortcuts")):
+            values = record.accuracy_at(column, counts.cumsum())
+            if np.isfinite(values).any():
+                shown[name] = _rounded(values, 4)
+    return shown
+
+
+def _rounded(values: FloatArray, decimals: int) -> list[float | None]:
+    """Numbers for JSON, which has no NaN."""
+    return [round(value, decimals) if math.isfinite(value) else None for value in values.tolist()]
+
+
+def _pair(spread: Spread | None) -> list[float] | None:
+    return None if spread is None else [round(spread.mean, 4), round(spread.deviation, 4)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import islice
 
-from nrm.agents import Method
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
 from nrm.machines import TaskSet
@@ -70,17 +69,6 @@ def family_words(pool: TaskSet, family: str) -> Json:
         "hidden": max(0, found.alphabet.size - MAX_SYMBOLS),
         "repair": repair,
     }
-
-
-def unread_words(method: Method) -> str:
-    """Why a method predicts no symbols of the task, as the end of a sentence about it."""
-    return "learns symbols of its own, which have no names" if method.unknown == "both" else method.knows
-
-
-def unbelieved_words(method: Method) -> str:
-    """Why no belief over the states of the task's machine can be read in a method's memory, in the same way."""
-    infers = method.unknown in ("machine", "both")
-    return "remembers the state of the machine that it learns itself" if infers else method.knows
 
 
 def learned_data(record: Record) -> Json | None:

@@ -33,7 +33,7 @@ class Page:
     def html(self) -> str:
         """One HTML text that loads nothing and opens from disk.
 
-        The browser is told to run this very program and no other (a hash in the content security policy), so a text
+        The browser runs this very program and no other (a hash in the content security policy), so a text
         from a configuration that were taken for HTML could still do nothing.
         """
         style = _part("page.css")
@@ -50,7 +50,7 @@ class Page:
         return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _part("page.html"))
 
     def write(self, out: Path | None = None) -> Path:
-        """Write the page, whole or not at all: to `index.html` in the folder unless told otherwise."""
+        """Write the page, whole or not at all: to `index.html` in the folder if `out` is absent."""
         path = self.folder / "index.html" if out is None else out
         make_folder(path.parent)
         write_text(path, self.html())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,109 +25,82 @@ EPISODES = 25
 """Of each formula that an agent is tried on."""
 
 
-class Given(NamedTuple):
-    """What an environment makes of a reader's formulas."""
-
-    machines: dict[MooreMachine, str]
-    """Those that it understands, with their names."""
-    refused: dict[str, str]
-    """Why it does not understand the others."""
-
-
-@dataclass(frozen=True)
-class Formulas:
+class Formula(NamedTuple):
     """What agents are tried on."""
 
-    pool: TaskSet
-    origin: tuple[str, ...]
-    """Of each: given (by the reader), drawn (held out of the family), longer (than the family draws), or trained."""
-    wanted: int
-    """How many of the first were asked for by the reader."""
-
-    @property
-    def shown(self) -> list[int]:
-        """Those of which episodes are played: all that were asked for, and some others from small to large."""
-        others = sorted(range(self.wanted, len(self.pool)), key=lambda number: self.pool.machines[number].states)
-        places = np.unique(np.linspace(0, len(others) - 1, min(6, len(others))).round().astype(np.int64))
-        return [*range(self.wanted), *(others[place] for place in places)]
-
-    @property
-    def unseen(self) -> list[int]:
-        """Those that nobody was trained on."""
-        return [number for number, origin in enumerate(self.origin) if origin != "trained"]
-
-    def data(self) -> Json:
-        """The formulas for a page; of those that are shown, their machines and what a policy sees of them."""
-        shown = self.shown
-        rows = []
-        for number, (machine, name) in enumerate(zip(self.pool.machines, self.pool.names, strict=True)):
-            row: Json = {"formula": name, "states": machine.states, "origin": self.origin[number]}
-            if number in shown:
-                row |= {"machine": machine_data(machine), "view": view_data(machine)}
-            rows.append(row)
-        # One of the middle says more at first sight than the smallest.
-        first = 0 if self.wanted else shown[len(shown) // 2]
-        return {"formulas": rows, "shown": shown, "first": first}
+    machine: MooreMachine
+    name: str
+    origin: str
+    """given (by the reader), drawn (held out of the family), longer (than the family draws), or trained."""
 
 
-def understood(config: RunConfig, texts: Sequence[str]) -> Given:
-    """The formulas of a reader that make sense in the environment of a run."""
-    given = Given({}, {})
+def understood(config: RunConfig, texts: Sequence[str]) -> tuple[list[Formula], dict[str, str]]:
+    """The formulas of a reader that make sense in the environment of a run, and why the others do not."""
+    given: dict[MooreMachine, Formula] = {}
+    refused = {}
     for text in texts:
         try:
             task = config.task_named(text)
             machine = task.machine()
         except NrmError as error:
-            given.refused[text] = str(error)
+            refused[text] = str(error)
             continue
         if why := not_asked(machine):
-            given.refused[text] = f"the task {text} {why}; there is nothing to execute"
+            refused[text] = f"the task {text} {why}; there is nothing to execute"
         else:
-            given.machines.setdefault(machine, task.title)
-    return given
+            given.setdefault(machine, Formula(machine, task.title, "given"))
+    return list(given.values()), refused
 
 
-def choose(config: RunConfig, trained: Sequence[TaskSet], count: int, given: Given) -> Formulas:
+def choose(config: RunConfig, trained: Sequence[TaskSet], count: int, given: Sequence[Formula]) -> list[Formula]:
     """The formulas that were asked for, and so many of a run's family that nobody was trained on.
 
     `trained`: what each of the agents was trained on. Where the family has no others, longer ones are taken; where
     there are none either, as of a file, some that were trained on.
     """
     known = {machine for pool in trained for machine in pool.machines}
-    found = {machine: (name, "given") for machine, name in given.machines.items()}
-    for machine, named in _held_out(config, known, count).items():
-        found.setdefault(machine, named)
-    if len(found) == len(given.machines):
-        some = trained[0].subset(range(min(count, len(trained[0]))))
-        for machine, name in zip(some.machines, some.names, strict=True):
-            found.setdefault(machine, (name, "trained"))
-    names = tuple(name for name, _ in found.values())
-    origin = tuple("trained" if machine in known else origin for machine, (_, origin) in found.items())
-    return Formulas(TaskSet(tuple(found), names), origin, len(given.machines))
+    found = {formula.machine: formula for formula in [*given, *_held_out(config, known, count)]}
+    if len(found) == len(given):
+        found |= {one.machine: one for one in _formulas(trained[0].subset(range(min(count, len(trained[0])))), "")}
+    return [one._replace(origin="trained") if one.machine in known else one for one in found.values()]
 
 
-def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> dict[MooreMachine, tuple[str, str]]:
-    """Tasks of the family that are not known, with their names and where they come from; perhaps fewer, or none."""
+def _held_out(config: RunConfig, known: Iterable[MooreMachine], count: int) -> list[Formula]:
+    """Tasks of the family that are not known; perhaps fewer, or none."""
     space = config.env_config.task_space()
     if space is None or str(config.tasks).startswith(FILE_PREFIX):
-        return {}
+        return []
     alphabet, events = space
     family, most = config.settings["family"], config.settings["tasks"].max_states
-    sources: list[tuple[Sampler, str]] = [(family, "drawn")]
+    sources: dict[str, Sampler] = {"drawn": family}
     if isinstance(family, TemplateSampler) and family.at("max_steps"):
-        sources.append((replace(family, max_steps=family.at("max_steps") + 1), "longer"))
-    found: dict[MooreMachine, tuple[str, str]] = {}
-    for source, origin in sources:
-        if len(found) < count:
-            without = (*known, *found)
-            try:
-                pool = sample_tasks(
-                    source, alphabet, count - len(found), SEED, events=events, max_states=most, without=without
-                )
-            except ConfigError:  # it has no others
-                continue
-            found |= {machine: (name, origin) for machine, name in zip(pool.machines, pool.names, strict=True)}
+        sources["longer"] = replace(family, max_steps=family.at("max_steps") + 1)
+    found: list[Formula] = []
+    for origin, source in sources.items():
+        without, more = (*known, *(one.machine for one in found)), count - len(found)
+        with suppress(ConfigError):  # it has no others
+            if more:
+                drawn = sample_tasks(source, alphabet, more, SEED, events=events, max_states=most, without=without)
+                found += _formulas(drawn, origin)
     return found
+
+
+def _formulas(pool: TaskSet, origin: str) -> list[Formula]:
+    return [Formula(machine, name, origin) for machine, name in zip(pool.machines, pool.names, strict=True)]
+
+
+def _shown(formulas: Sequence[Formula], wanted: int) -> list[int]:
+    """Those of which episodes are played: the first that were `wanted`, and some others from small to large."""
+    others = sorted(range(wanted, len(formulas)), key=lambda number: formulas[number].machine.states)
+    places = np.unique(np.linspace(0, len(others) - 1, min(6, len(others))).round().astype(np.int64))
+    return [*range(wanted), *(others[place] for place in places)]
+
+
+def _formula_data(formula: Formula, shown: bool) -> Json:
+    """A formula for a page; where it is shown, its machine and what a policy sees of it."""
+    machine, name, origin = formula
+    more = {"machine": machine_data(machine), "view": view_data(machine)} if shown else {}
+    return {"formula": name, "states": machine.states, "origin": origin, **more}
 
 
 def view_data(machine: MooreMachine) -> Json:
@@ -146,15 +119,6 @@ def view_data(machine: MooreMachine) -> Json:
         "states": np.round(blocks[:, :, columns], 2).tolist(),
         "left": np.round(view[:, -1], 2).tolist(),
     }
-
-
-class Loaded(NamedTuple):
-    """A run whose agent can be tried."""
-
-    group: int
-    """The number of its group on the page."""
-    record: Record
-    trainer: Trainer
 
 
 class Tried(NamedTuple):
@@ -178,7 +142,7 @@ def try_agents(
     """Try `recorded` agents of each group on the reader's `tasks` and on so many formulas of the family.
 
     Those of one family in one environment share their formulas. `tiles` takes the pictures of episodes, `problems`
-    what is wrong with runs; `progress` is told how many groups are done, and of how many.
+    what is wrong with runs; `progress` hears how many groups are done, and of how many.
     """
     kinds = _kinds(groups)
     if tasks and not kinds:
@@ -188,14 +152,15 @@ def try_agents(
         )
     given = [understood(next(iter(kind.values())).records[0].config, tasks) for kind in kinds]
     for task in tasks:
-        if all(task in one.refused for one in given):
-            raise ConfigError(given[0].refused[task])
-    tried = Tried([], {})
-    for kind, wanted in zip(kinds, given, strict=True):
-        progress(len(tried.groups), sum(map(len, kinds)))
-        _try(kind, recorded, count, wanted, tiles, problems, tried)
+        if all(task in refused for _, refused in given):
+            raise ConfigError(given[0][1][task])
+    tried, total = Tried([], {}), sum(map(len, kinds))
+    for kind, (wanted, _) in zip(kinds, given, strict=True):
+        progress(len(tried.groups), total)
+        agents = {number: _agents(group, recorded, problems) for number, group in kind.items()}
+        _try(kind, agents, count, wanted, tiles, problems, tried)
     if kinds:
-        progress(sum(map(len, kinds)), sum(map(len, kinds)))
+        progress(total, total)
     return tried
 
 
@@ -210,61 +175,75 @@ def _kinds(groups: Sequence[Group]) -> list[dict[int, Group]]:
     return list(kinds.values())
 
 
+def _agents(group: Group, recorded: int, problems: dict[Path, str]) -> list[tuple[Record, Trainer]]:
+    found: list[tuple[Record, Trainer]] = []
+    for record in group.finished or group.records:
+        if len(found) < recorded:
+            with noted(record, problems):
+                found.append((record, RunFolder(record.path).load_policy()))
+    return found
+
+
 def _try(
     kind: Mapping[int, Group],
-    recorded: int,
+    agents: Mapping[int, Sequence[tuple[Record, Trainer]]],
     count: int,
-    given: Given,
+    given: Sequence[Formula],
     tiles: Tiles,
     problems: dict[Path, str],
     tried: Tried,
 ) -> None:
-    agents: list[Loaded] = []
-    for number, group in kind.items():
-        for record in group.finished or group.records:
-            if sum(agent.group == number for agent in agents) < recorded:
-                with noted(record, problems):
-                    agents.append(Loaded(number, record, RunFolder(record.path).load_policy()))
     first = next(iter(kind.values())).records[0]
-    trained = [agent.trainer.tasks for agent in agents if agent.trainer.tasks is not None]
+    loaded = [trainer for mine in agents.values() for _, trainer in mine]
+    trained = [trainer.tasks for trainer in loaded if trainer.tasks is not None]
     try:
         pool = trained[0] if trained else first.config.pool
     except NrmError as error:  # the file of a family may be gone
         problems.setdefault(first.path, f"its tasks cannot be drawn: {error}")
         return
     assert pool is not None
-    trial: Json = {"words": family_words(pool, first.family), "formulas": [], "shown": [], "first": 0}
-    formulas = choose(first.config, trained, count, given) if trained else None
-    trial |= {} if formulas is None else formulas.data()
-    for number in kind:
-        mine = [agent for agent in agents if agent.group == number]
-        data = {"tried": None, "recordings": []} if formulas is None else _group(mine, formulas, tiles, problems)
+    formulas = choose(first.config, trained, count, given) if trained else []
+    shown = _shown(formulas, len(given)) if formulas else []
+    # One of the middle says more at first sight than the smallest.
+    middle = shown[len(shown) // 2] if shown and not given else 0
+    rows = [_formula_data(formula, number in shown) for number, formula in enumerate(formulas)]
+    for number, mine in agents.items():
+        data = _group(mine, formulas, shown, tiles, problems)
         tried.groups[number] = {**data, "trial": len(tried.trials)}
-    tried.trials.append(trial)
+    words = family_words(pool, first.family)
+    tried.trials.append({"words": words, "formulas": rows, "shown": shown, "first": middle})
 
 
-def _group(agents: Sequence[Loaded], formulas: Formulas, tiles: Tiles, problems: dict[Path, str]) -> Json:
+def _group(
+    agents: Sequence[tuple[Record, Trainer]],
+    formulas: Sequence[Formula],
+    shown: Sequence[int],
+    tiles: Tiles,
+    problems: dict[Path, str],
+) -> Json:
     outcomes, seeds, recordings = [], [], list[Json]()
-    for _, record, trainer in agents:
+    pool = TaskSet(tuple(one.machine for one in formulas), tuple(one.name for one in formulas)) if agents else None
+    for record, trainer in agents:
+        assert pool is not None
         with noted(record, problems):
-            outcomes.append(evaluate_tasks(trainer, record.config.build_env, formulas.pool, EPISODES, SEED))
+            outcomes.append(evaluate_tasks(trainer, record.config.build_env, pool, EPISODES, SEED))
             seeds.append(record.seed)
             with suppress(NoPictureError):
-                for number in formulas.shown:  # each in a layout of its own where layouts vary
-                    machine, seed = formulas.pool.machines[number], SEED + number
+                for number in shown:  # each in a layout of its own where layouts vary
+                    machine, seed = formulas[number].machine, SEED + number
                     played = record_task(record.config, trainer, machine, tiles, seed=seed, belief="open-loop")
                     recordings.append({"seed": record.seed, "formula": number, **played})
     return {"tried": _together(outcomes, seeds, formulas) if outcomes else None, "recordings": recordings}
 
 
-def _together(tried: Sequence[Sequence[TaskOutcome]], seeds: Sequence[int], formulas: Formulas) -> Json:
+def _together(tried: Sequence[Sequence[TaskOutcome]], seeds: Sequence[int], formulas: Sequence[Formula]) -> Json:
     """Means over runs: formula by formula; and of those that nobody was trained on, by the size of machines."""
     means = []
     for outcomes in zip(*tried, strict=True):
         steps = [one.mean_steps for one in outcomes if one.mean_steps is not None]
         rate = float(np.mean([one.success_rate for one in outcomes]))
         means.append(outcomes[0]._replace(success_rate=rate, mean_steps=float(np.mean(steps)) if steps else None))
-    unseen = [means[number] for number in formulas.unseen]
+    unseen = [mean for mean, formula in zip(means, formulas, strict=True) if formula.origin != "trained"]
     sizes = by_size(unseen or means)
     return {
         "seeds": list(seeds),

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from nrm.agents import METHODS, Method
 from nrm.envs import ENVS, WithoutMemory
@@ -77,26 +77,17 @@ def group_runs(records: Iterable[Record]) -> Grouping:
     return Grouping(tuple(sorted(groups, key=_order)), copies)
 
 
-def subject_word(groups: Iterable[Group]) -> str:
-    """What the names of what groups are about are names of, for headings: of a task, or of a family of many."""
-    return " or ".join("family" if many else "task" for many in sorted({group.many for group in groups})) or "task"
-
-
 def method_named(name: str) -> Method:
     """How to speak of a method and draw it: as it says itself, or by its name where it cannot be found."""
     try:
         return METHODS[name]
     except ConfigError:
-        return Method(name=name, label=name, knows="cannot be found any more", prepare=_cannot_prepare)
+        return Method(name=name, label=name, knows="cannot be found any more", prepare=cast(Any, None))
 
 
 def method_order(name: str) -> tuple[int, str]:
     """A key that sorts methods as they are registered, and those from outside by name."""
     return _place(name, list(METHODS)), name
-
-
-def _cannot_prepare(*_: Any) -> Any:
-    raise ConfigError("a method that cannot be found cannot be prepared")
 
 
 def _content(record: Record) -> str:

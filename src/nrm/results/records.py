@@ -93,7 +93,7 @@ class Record:
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """Every setting by its path, as text. What the environment's title tells already is left out."""
+        """Every setting by its path, as text. What the environment's title says already is left out."""
         config = self.config
         names = ("env", "algorithm", "num_envs", "end", config.length_option[2:].replace("-", "_"))
         settings = {name: str(getattr(config, name)) for name in names}
@@ -101,8 +101,8 @@ class Record:
         for section, values in config.settings.items():
             plain = values if isinstance(values, Mapping) else asdict(values)
             # Plain values are those of a method or environment that cannot be found any more.
-            told = config.env_config.titled if section == "env" and plain is not values else ()
-            settings |= {f"{section}.{name}": setting_text(value) for name, value in plain.items() if name not in told}
+            said = config.env_config.titled if section == "env" and plain is not values else ()
+            settings |= {f"{section}.{name}": setting_text(value) for name, value in plain.items() if name not in said}
         return settings
 
     def last_return(self, last: int = 100) -> float:
@@ -153,7 +153,7 @@ def read_record(path: Path) -> Record:
         config=config,
         task=_task(config.task) if config.tasks is None else None,
         env=config.env if isinstance(config.settings["env"], Mapping) else config.env_title,
-        variant=str(_object(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
+        variant=str(read_json(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
         metrics=_finite(folder.metrics(), path / "metrics.csv"),
         grounding=folder.grounding(),
         cpu_seconds=cost,
@@ -167,8 +167,8 @@ def read_records(
 ) -> tuple[list[Record], dict[Path, str]]:
     """All runs below a folder that have metrics, in the order of their paths, and what is wrong with some folders.
 
-    A run whose method, environment or cost cannot be found is among both: its numbers can be shown. `progress` is
-    told how many folders were looked at, and of how many.
+    A run whose method, environment or cost cannot be found is among both: its numbers can be shown. `progress`
+    hears how many folders were looked at, and of how many.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -177,9 +177,9 @@ def read_records(
     records: list[Record] = []
     problems: dict[Path, str] = {}
     configs = sorted(root.rglob("config.json"))
+    report = progress or (lambda *_: None)
     for number, config in enumerate(configs):
-        if progress is not None:
-            progress(number, len(configs))
+        report(number, len(configs))
         path = config.parent
         if not (path / "metrics.csv").exists():
             continue
@@ -190,16 +190,14 @@ def read_records(
             continue
         if record.done and not len(record.returns):  # means of nothing are no numbers
             problems[path] = (
-                f"no episode has ended in its {record.reached:,} steps, so there is nothing to show; train for longer "
-                f"(nrm train --resume {path} --total-timesteps {10 * record.config.amount}; of a grid, by its file and "
-                "in another folder), or make episodes shorter"
+                f"no episode has ended in its {record.reached:,} steps; make episodes shorter, or train for longer: "
+                f"nrm train --resume {path} --total-timesteps {10 * record.config.amount}"
             )
             continue
         records.append(record)
         if record.note:
             problems[path] = record.note
-    if progress is not None:
-        progress(len(configs), len(configs))
+    report(len(configs), len(configs))
     return records, problems
 
 
@@ -208,10 +206,12 @@ def _config(folder: RunFolder) -> RunConfig:
     try:
         return folder.config()
     except ConfigError:
-        data = with_new_keys(_object(folder.path / "config.json"), Renaming())
-        settings, missing = data.get("settings"), _missing(data)
-        if not isinstance(settings, dict) or not missing:
+        data = read_json(folder.path / "config.json")
+        missing = _missing(with_new_keys(data, Renaming())) if isinstance(data, dict) else {}
+        if not missing or not isinstance(data.get("settings"), dict):
             raise
+    data = with_new_keys(data, Renaming())
+    settings: dict[str, Any] = data["settings"]
     known, own = dict(data), dict[str, Any]()
     if "method" in missing:
         known["method"] = next(method.name for method in METHODS.values() if method.config is None)
@@ -228,16 +228,13 @@ def _config(folder: RunFolder) -> RunConfig:
 def _missing(config: Mapping[str, Any]) -> dict[str, str]:
     """Why the method, or the environment, of a configuration cannot be found; nothing of what can be."""
     finders: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "env": find_env}
-    missing = {what: _trouble(find, str(config.get(what))) for what, find in finders.items()}
-    return {what: why for what, why in missing.items() if why}
-
-
-def _trouble(find: Callable[[str], object], name: str) -> str:
-    try:
-        find(name)
-    except ConfigError as error:
-        return str(error)
-    return ""
+    missing = {}
+    for what, find in finders.items():
+        try:
+            find(str(config.get(what)))
+        except ConfigError as error:  # noqa: PERF203 - there are two
+            missing[what] = str(error)
+    return missing
 
 
 @lru_cache(maxsize=256)
@@ -254,13 +251,6 @@ def _finite(columns: dict[str, Column], path: Path) -> dict[str, Column]:
         if len(wrong):
             raise FileError(f"{path} is damaged: line {wrong[0] + 2} has {values[wrong[0]]} as {name}")
     return columns
-
-
-def _object(path: Path) -> dict[str, Any]:
-    data = read_json(path)
-    if not isinstance(data, dict):
-        raise FileError(f"{path} holds no JSON object")
-    return data
 
 
 def setting_text(value: object) -> str:

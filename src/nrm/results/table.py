@@ -10,7 +10,7 @@ import numpy as np
 
 from nrm.errors import StatisticsError
 from nrm.files import csv_text, make_folder, write_text
-from nrm.results.groups import Group, group_runs, method_named, subject_word
+from nrm.results.groups import Group, group_runs, method_named
 from nrm.results.records import ACCURACIES, Record
 from nrm.results.statistics import Interval, Spread, iqm
 
@@ -137,7 +137,7 @@ def results_markdown(rows: Sequence[ResultRow]) -> str:
     """The rows as a Markdown table. Columns that say nothing are left out."""
     variants, unfinished = any(row.group.variant for row in rows), any(row.unfinished for row in rows)
     headings = [
-        *("env", subject_word(row.group for row in rows), *(["variant"] if variants else []), "method", "runs"),
+        *("env", "task", *(["variant"] if variants else []), "method", "runs"),
         *(["unfinished"] if unfinished else []),
         *TEXTS,
     ]

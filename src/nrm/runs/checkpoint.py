@@ -203,9 +203,8 @@ def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
     elif isinstance(fresh, Tensor):
         first = 1 if fresh.dim() > 0 and len(fresh) == 0 else 0
         if fresh.dim() != saved.dim() or fresh.dtype != saved.dtype or fresh.shape[first:] != saved.shape[first:]:
-            raise ValueError(
-                f"{path} is {saved.dtype} of shape {tuple(saved.shape)}, not {fresh.dtype} of {tuple(fresh.shape)}"
-            )
+            shapes = f"{tuple(saved.shape)}, not {fresh.dtype} of {tuple(fresh.shape)}"
+            raise ValueError(f"{path} is {saved.dtype} of shape {shapes}")
 
 
 def _with_new_names(fresh: Any, saved: Any) -> Any:

@@ -166,9 +166,7 @@ class RunConfig:
     def _task_space(self) -> TaskSpace:
         space = self.env_config.task_space()
         if space is None:
-            raise ConfigError(
-                f"the environment '{self.env}' has one task; environments for many tasks: {listing(many_task_envs())}"
-            )
+            raise ConfigError(f"the environment '{self.env}' has one task, unlike {listing(many_task_envs())}")
         return space
 
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
@@ -183,9 +181,7 @@ class RunConfig:
             return self.build_env()
         env = self.settings["env"]
         if not isinstance(getattr(env, "steps", None), int):
-            raise ConfigError(
-                f"the environment '{self.env}' has no limit of its own to shorten; drop --tasks.training-horizon"
-            )
+            raise ConfigError(f"'{self.env}' has no limit of its own to shorten; drop --tasks.training-horizon")
         settings = {**self.settings, "env": replace(env, steps=min(horizon, env.steps))}
         shorter = replace(self, settings=settings)
         return shorter.build_env(tasks=self.pool)
@@ -225,9 +221,7 @@ class RunConfig:
         if not isinstance(data, Mapping):
             raise ConfigError(f"a run's configuration is a JSON object, not {type(data).__name__}")
         if data.get("version") != CONFIG_VERSION:
-            raise ConfigError(
-                f"the run is of version {data.get('version')!r}; this release reads version {CONFIG_VERSION}"
-            )
+            raise ConfigError(f"the run is of version {data.get('version')!r}; this release reads {CONFIG_VERSION}")
         renaming = Renaming()
         data = with_new_keys(data, renaming)
         read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
@@ -270,10 +264,8 @@ def extended(config: RunConfig, total_episodes: int | None = None, total_timeste
     if amount is None:
         return config
     if amount <= config.amount:
-        raise ConfigError(
-            f"the run is made for {config.amount:,} {config.unit} already, and {amount:,} are no more; say all that it "
-            f"shall have in the end, such as {config.length_option} {2 * config.amount}"
-        )
+        more = f"such as {config.length_option} {2 * config.amount}"
+        raise ConfigError(f"the run is made for {config.amount:,} {config.unit} already; ask for more, {more}")
     return replace(config, **{name: amount, "extended": (*config.extended, config.amount)})  # type: ignore[arg-type]
 
 
@@ -295,10 +287,7 @@ def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
         return ()
     found = task_set_shortcuts(config.pool)
     if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
-        raise ConfigError(
-            f"the tasks of the family {config.tasks} teach nothing: their rewards tell no two symbols apart; add tasks "
-            "that do, or use a method that is told the symbols (--method rm)"
-        )
+        raise ConfigError(f"the tasks of the family {config.tasks} teach nothing: rewards tell no two symbols apart")
     return found.confusable
 
 

@@ -154,10 +154,8 @@ class RunFolder:
         longer = extended(before, total_episodes, total_timesteps)
         if longer != before:
             if parted := getattr(before.build_env(1), "unrepeatable", ""):
-                raise ConfigError(
-                    f"the run in {self.path} cannot be trained further: its environment cannot be seeded (two episodes "
-                    f"from one seed part at {parted}), so it cannot be brought back to where it was"
-                )
+                why = f"its environment cannot be seeded (two episodes from one seed part at {parted})"
+                raise ConfigError(f"the run in {self.path} cannot be trained further: {why}")
             write_json(self.path / "config.json", longer.to_json())
 
     @property
@@ -235,9 +233,7 @@ class RunFolder:
         """
         trainer = self.load("cpu")
         if not (self.path / "checkpoint.pt").exists():
-            raise FileError(
-                f"the run in {self.path} has no checkpoint yet; go on with 'nrm train --resume {self.path}'"
-            )
+            raise FileError(f"the run in {self.path} has no checkpoint yet; use 'nrm train --resume {self.path}'")
         return trainer
 
     def metrics(self) -> dict[str, Column]:
@@ -274,15 +270,11 @@ def known_model(config: RunConfig) -> NeuralRewardMachine:
     wanted, env, theirs = config.alphabet, config.build_env(1), source.env
     known = model.machine.alphabet
     if known != wanted:
-        raise ConfigError(
-            f"the grounder of {config.initial} knows the {known.kind} symbols {listing(known.symbols)}, and this task "
-            f"is over the {wanted.kind} symbols {listing(wanted.symbols)}: they must be the same, in the same order"
-        )
+        both = f"knows {known.kind} {listing(known.symbols)}, and the task {wanted.kind} {listing(wanted.symbols)}"
+        raise ConfigError(f"the grounder of {config.initial} {both}: they must be the same, in the same order")
     if (theirs.shape, theirs.dtype) != (env.shape, env.dtype):
-        raise ConfigError(
-            f"the grounder of {config.initial} reads observations of shape {theirs.shape}, {theirs.dtype}, and "
-            f"{config.env} shows {env.shape}, {env.dtype}: they must be the same"
-        )
+        both = f"reads {theirs.shape}, {theirs.dtype}, and {config.env} shows {env.shape}, {env.dtype}"
+        raise ConfigError(f"the grounder of {config.initial} {both}: they must be the same")
     return model
 
 

@@ -64,15 +64,13 @@ class _Learning(BaseCallback):
 class GroundingCallback(_Learning):
     """Trains the grounder of a neural reward machine from the episodes that the agent lives through.
 
-    After every `every` episodes it looks at how probable their rewards are; when the grounder explains them there is
-    nothing to learn. Otherwise the episodes join those kept so far, the grounder learns, and the beliefs of the
-    episodes under way are computed anew. With a `MooreMachine` or `TaskSet`, which learn nothing, it does nothing.
-    Counterfactual experience begins when the grounder explains the rewards, and pauses when it does not.
+    After every `every` episodes it looks at how probable their rewards are, and learns unless the grounder explains
+    them. With a `MooreMachine` or `TaskSet` it does nothing. Counterfactual experience begins when the grounder
+    explains the rewards, and pauses when it does not.
 
     It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
-    `grounding/updates`, `grounding/checks`, `grounding/episodes`, every decision with its reason
-    (`grounding/decision`, `grounding/reason`) and, where asked for, the accuracy. Episodes that no grounder can explain
-    end training with an error that names the first impossible step.
+    `grounding/updates`, `grounding/checks`, `grounding/episodes`, `grounding/decision`, `grounding/reason` and, where
+    asked for, the accuracy. Episodes that no grounder can explain raise an error that names the impossible step.
     """
 
     def __init__(
@@ -97,12 +95,11 @@ class GroundingCallback(_Learning):
         self.machine = as_model(model)
         super().__init__(self.machine, verbose)
         self._settings = update_settings(every, keep, config, seed)
+        self._schedule = every, keep
         self.updates: list[GroundingUpdate] = []
         """What became of the episodes, update by update; those that had nothing to learn included."""
         self.accuracy: Accuracy | None = None
         """The latest one, where it was asked for."""
-        self._every = every
-        self._keep = keep
         self._forget = forget
         judged = task if task is None or isinstance(task, TaskSet) else as_machine(task)
         self._meter = None if judged is None else AccuracyMeter(judged)
@@ -116,10 +113,9 @@ class GroundingCallback(_Learning):
         assert self._wrapper is not None
         if not isinstance(self.machine, NeuralRewardMachine):
             return
-        tracker = self._wrapper.tracker
+        tracker, (every, keep) = self._wrapper.tracker, self._schedule
         tracker.keeps_letters = self._meter is not None
-        if self._grounding is None:
-            self._grounding = Grounding.of(tracker, self._every, self._settings, keep=self._keep)
+        self._grounding = self._grounding or Grounding.of(tracker, every, self._settings, keep=keep)
         self._trust(bool(self.updates) and self.updates[-1].loss <= self._settings.target)
 
     def _trust(self, trusted: bool) -> None:

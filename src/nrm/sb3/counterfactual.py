@@ -6,7 +6,7 @@ have led to delta(u, letter) and paid the difference of potentials. Off-policy a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,40 +16,12 @@ from stable_baselines3.common.buffers import DictReplayBuffer
 from stable_baselines3.common.type_aliases import DictReplayBufferSamples
 from stable_baselines3.common.vec_env import VecNormalize
 
-from nrm.aliases import BoolArray
 from nrm.envs import End, ending_states
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, Penalties, as_machine
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3.vec_wrapper import find_wrapper, machines_of
 from nrm.wrappers import BELIEF, OBSERVATION, check_same_task
-
-
-class Relabelled(NamedTuple):
-    """What steps would have done in other states of the machine."""
-
-    states: NDArray[np.int64]
-    """(n,) the states they would have led to."""
-    rewards: NDArray[np.float64]
-    """(n,) what would have been paid."""
-    ended: BoolArray
-    """(n,) whether the episode would have ended there; a time limit is no end."""
-
-
-def relabel(
-    machine: MooreMachine,
-    ends: BoolArray,
-    states: NDArray[np.int64],
-    letters: NDArray[np.int64],
-    base_terminated: BoolArray,
-) -> Relabelled:
-    """Steps on which `letters` (n,) were read, as if taken in `states` (n,).
-
-    ends: (states,) where the task ends an episode; base_terminated: (n,) whether the environment itself ended it,
-    which it would have done in any state.
-    """
-    after = machine.columns[states, machine.classes_of(letters)].astype(np.int64)
-    return Relabelled(after, machine.outputs[after] - machine.outputs[states], ends[after] | base_terminated)
 
 
 class CounterfactualReplayBuffer(DictReplayBuffer):
@@ -59,10 +31,9 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
     states in which an episode can be, so that many times n transitions. In the state that was (most) believed in, the
     step is given as it happened.
 
-    With `model`, letters are drawn from the probabilities that its grounder gives *now*: old steps are relabelled by
-    what has been learned since. Drawing keeps the targets right on average where the grounder is unsure, and equals
-    the most probable letter where it is sure. While `imagines` is false, steps are given as they happened: a grounder
-    that knows nothing yet would only mislead. Without `model`, letters are the true ones (`info["letter"]`).
+    With `model`, letters are sampled from the probabilities that its grounder gives *now*, so that targets are right on
+    average where it is unsure. While `imagines` is false, steps are given as they happened: a grounder that knows
+    nothing yet would only mislead. Without `model`, letters are the true ones (`info["letter"]`).
 
     Use `counterfactual(venv, machine)`, which fills in the arguments.
     """
@@ -114,16 +85,15 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         infos: list[dict[str, Any]],
     ) -> None:
         """Store a step of all environments as it happened."""
-        needed = ("base_terminated",) if self.model is not None else ("base_terminated", "letter")
-        for key in needed:
-            if any(key not in info for info in infos):
-                raise EnvError(
-                    f"counterfactual experience needs info['{key}'] of every step, which this environment does not "
-                    "tell; put the task on it with nrm.TaskEnv(env, machine, label)"
-                )
-        self.base_terminated[self.pos] = [bool(info["base_terminated"]) for info in infos]
-        if self.model is None:
-            self.letters[self.pos] = [int(info["letter"]) for info in infos]
+        try:
+            self.base_terminated[self.pos] = [bool(info["base_terminated"]) for info in infos]
+            if self.model is None:
+                self.letters[self.pos] = [int(info["letter"]) for info in infos]
+        except KeyError as missing:
+            raise EnvError(
+                f"counterfactual experience needs info[{missing}] of every step; put the task on the environment with "
+                "nrm.TaskEnv(env, machine, label)"
+            ) from None
         super().add(obs, next_obs, action, reward, done, infos)
 
     def _get_samples(  # type: ignore[override]
@@ -141,25 +111,27 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         states = np.repeat(self._live, len(batch_inds))
         before = {key: rows[place] for key, rows in self.observations.items()}
         after = {key: rows[place] for key, rows in self.next_observations.items()}
-        done = relabel(self.machine, self._ends, states, letters, self.base_terminated[place])
+        reached = self.machine.columns[states, self.machine.classes_of(letters)].astype(np.int64)
+        paid = self.machine.outputs[reached] - self.machine.outputs[states]
+        over = self._ends[reached] | self.base_terminated[place]  # a time limit is no end
 
         happened = before[BELIEF].argmax(1) == states
         before[BELIEF] = np.where(happened[:, None], before[BELIEF], self._one_hot[states])
-        after[BELIEF] = np.where(happened[:, None], after[BELIEF], self._one_hot[done.states])
-        scale = 1.0 if self.penalties is None else self.penalties.of(done.ended & (done.rewards < 0))
-        rewards = np.where(happened, self.rewards[place], done.rewards * self.reward_scale * scale)
-        ended = np.where(happened, self.dones[place] * (1 - self.timeouts[place]), done.ended)
+        after[BELIEF] = np.where(happened[:, None], after[BELIEF], self._one_hot[reached])
+        scale = 1.0 if self.penalties is None else self.penalties.of(over & (paid < 0))
+        rewards = np.where(happened, self.rewards[place], paid * self.reward_scale * scale)
+        ended = np.where(happened, self.dones[place] * (1 - self.timeouts[place]), over)
 
         normal_before, normal_after = self._normalize_obs(before, env), self._normalize_obs(after, env)
         assert isinstance(normal_before, dict)
         assert isinstance(normal_after, dict)
-        paid = self._normalize_reward(rewards[:, None].astype(np.float32), env)
+        normal_rewards = self._normalize_reward(rewards[:, None].astype(np.float32), env)
         return DictReplayBufferSamples(
             observations={key: self.to_torch(rows) for key, rows in normal_before.items()},
             actions=self.to_torch(self.actions[place]),
             next_observations={key: self.to_torch(rows) for key, rows in normal_after.items()},
             dones=self.to_torch(ended[:, None].astype(np.float32)),
-            rewards=self.to_torch(paid),
+            rewards=self.to_torch(normal_rewards),
         )
 
     def _drawn(self, observations: NDArray[Any]) -> NDArray[np.int64]:
@@ -196,24 +168,19 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
             "counterfactual experience needs observations with a belief of their own entry: wrap the environment in "
             "NeuralRewardMachineVecWrapper(venv, model, layout='dict')"
         )
-    if wrapper.tracker.memory.size != machine.states:
-        raise EnvError(
-            f"the task has {machine.states} states, but the environment's belief is about "
-            f"{wrapper.tracker.memory.size}; give the machine that the environment's model was built from"
-        )
+    states = wrapper.tracker.memory.size
+    if states != machine.states:
+        raise EnvError(f"the task has {machine.states} states, but the environment's belief is about {states}")
     check_same_task(machine, machines_of(wrapper.venv))
     model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
     if model is not None and model.recurrent:
         raise EnvError(
-            f"counterfactual experience reads single steps out of a replay buffer, and {type(model.grounder).__name__} "
-            "names symbols by what came before them; use a grounder that is not recurrent, or an on-policy agent"
+            f"counterfactual experience reads single steps, and {type(model.grounder).__name__} names symbols by what "
+            "came before them; use a grounder that is not recurrent, or an on-policy agent"
         )
     several = wrapper.augmentation.parts
     if model is not None and several is not None:
-        raise EnvError(
-            f"counterfactual experience reads one entry of Dict observations, and the grounder reads "
-            f"{several}; give the wrapper reads=… with one name"
-        )
+        raise EnvError(f"counterfactual experience reads one entry, not {several}; give the wrapper reads=… with one")
     options = {
         "machine": machine,
         "model": model,

@@ -18,13 +18,9 @@ from nrm.wrappers import BeliefLayout, Reads, build_tracker
 class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     """Puts the belief of a neural reward machine beside the observations of vectorised environments with a task.
 
-    The environments may live in other processes; the model and its beliefs live here, and the grounder reads all
-    environments in one pass. Needs no labels. `infos[i]["terminal_observation"]` carries the belief at the end of the
-    episode, so that a time limit is bootstrapped from what was believed there.
-
-    With a `MooreMachine` in place of the model, the belief is the machine's true state (`nrm.TaskEnv` tells it): a
-    reward machine in the same shape. With a `TaskSet`, or a model of one, the entry `task` is the view of the task
-    that an episode has.
+    The environments may live in other processes; the model lives here and reads all of them in one pass, without
+    labels. `infos[i]["terminal_observation"]` carries the belief at the end of the episode, so that a time limit is
+    bootstrapped from what was believed there. Other models are those of `nrm.wrappers.NeuralRewardMachineWrapper`.
     """
 
     def __init__(
@@ -40,12 +36,10 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     ) -> None:
         """Wrap `venv`, whose rewards must be those of the task: wrappers that change rewards go outside of this one.
 
-        `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`: `filtered` by the rewards
-        received, or `open-loop`; `reads`: the entry that the grounder reads of `Dict` observations, or several, all if
-        absent; `reward_scale`: multiplies what the agent is paid, after the belief has read it (potentials go up to
-        100);
-        `record`: whether the agent trains, so that episodes are kept for `GroundingCallback` and penalties come in
-        with success (`nrm.machines.rewards.Penalties`); off for evaluation.
+        `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`, `reads`: as in
+        `NeuralRewardMachineWrapper`; `reward_scale`: multiplies what the agent is paid, after the belief has read it
+        (potentials go up to 100); `record`: whether the agent trains, so that episodes are kept for `GroundingCallback`
+        and penalties come in with success (`nrm.machines.rewards.Penalties`); off for evaluation.
         """
         if not isinstance(venv, VecEnv):
             raise EnvError(
@@ -54,9 +48,8 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
             )
         if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
             raise ConfigError(f"reward_scale must be a positive number, not {reward_scale!r}")
-        options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
         self.model, self.tracker, self.augmentation = build_tracker(
-            model, venv.observation_space, venv.num_envs, machines_of(venv), **options
+            model, venv.observation_space, venv.num_envs, machines_of(venv), layout, belief, reads, record
         )
         super().__init__(venv, self.augmentation.space)
         self.belief: Belief = belief

@@ -36,10 +36,8 @@ def cell_state(store: Path, cell: Cell) -> CellState:
     except NrmError as error:
         raise FileError(str(error)) from None
     if there != cell.config:
-        raise GridError(
-            f"{folder.path} holds another run: {_differences(there, cell.config)}; choose another --out, or remove "
-            "that folder"
-        )
+        differences = _differences(there, cell.config)
+        raise GridError(f"{folder.path} holds another run: {differences}; choose another --out, or remove it")
     return "done" if _is_done(folder, cell.config) else "begun"
 
 

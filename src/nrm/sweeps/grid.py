@@ -50,10 +50,7 @@ class Grid(RunOptions):
             raise GridError(f"seeds are 0 or more, not {min(self.seeds)}")
         for name in self.variants:
             if name and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-                raise GridError(
-                    f"the variant '{name}' cannot name a folder; use letters, digits, '.', '_' and '-', and begin with "
-                    "a letter or digit"
-                )
+                raise GridError(f"the variant '{name}' cannot name a folder; use letters, digits, '.', '_' and '-'")
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

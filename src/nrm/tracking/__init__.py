@@ -1,8 +1,7 @@
 """What follows a machine through episodes while somebody acts: memories, recorder, grounding updates, accuracy."""
 
 from nrm.tracking.accuracy import Accuracy, AccuracyMeter, BorderAccuracy
-from nrm.tracking.belief_memories import BeliefMemory, TaskBeliefMemory, belief_memory
-from nrm.tracking.belief_step import Belief
+from nrm.tracking.beliefs import BeliefMemory, TaskBeliefMemory, belief_memory
 from nrm.tracking.grounding import Decision, Grounding, GroundingUpdate, left_to_learn
 from nrm.tracking.grounding_config import GroundingConfig, UpdateConfig, update_settings
 from nrm.tracking.hypothesis_memory import HypothesisMemory
@@ -12,11 +11,10 @@ from nrm.tracking.letters import (
     SymbolIndex,
     observation_name,
 )
-from nrm.tracking.machine_learning import InferenceConfig, Judge, MachineLearning, unknown_machine
-from nrm.tracking.memories import Memory, Report, StateMemory, Transition, ViewedMemory
+from nrm.tracking.machine_learning import InferenceConfig, Judge, MachineLearning, Version, found_at, unknown_machine
+from nrm.tracking.memories import Belief, Memory, Report, StateMemory, Transition, ViewedMemory
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 from nrm.tracking.tracker import Info, Tracker
-from nrm.tracking.versions import Version, found_at
 
 __all__ = [
     "Accuracy",

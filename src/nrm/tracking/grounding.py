@@ -24,7 +24,7 @@ from nrm.neural import (
     contradiction,
     fit,
 )
-from nrm.tracking.belief_memories import BeliefMemory
+from nrm.tracking.beliefs import BeliefMemory
 from nrm.tracking.grounding_config import GroundingConfig, update_settings
 from nrm.tracking.recorder import RecordedEpisode
 from nrm.tracking.tracker import Tracker

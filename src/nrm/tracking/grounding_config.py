@@ -10,7 +10,7 @@ import msgspec
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
 from nrm.settings import Count, Positive
-from nrm.tracking.belief_step import Belief
+from nrm.tracking.memories import Belief
 
 TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax"]
 

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from nrm.inference import MIN_NOISE, Hypothesis, LetterModel, leads_of
 from nrm.machines import TOLERANCE, TaskSet
-from nrm.tracking.belief_step import Belief
 from nrm.tracking.letters import SymbolIndex
-from nrm.tracking.memories import Memory, Report, Transition, reads_rewards
+from nrm.tracking.memories import Belief, Memory, Report, Transition, reads_rewards
 
 
 class HypothesisMemory(Memory):

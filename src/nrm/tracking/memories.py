@@ -7,14 +7,17 @@ is what the policy sees (paper, "Comparisons").
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, TaskSet, amount_of_letters, task_view, view_width
-from nrm.tracking.belief_step import Belief
+
+Belief: TypeAlias = Literal["filtered", "open-loop", "argmax"]
+"""`filtered`: weighed by the potential that the rewards received so far tell. `open-loop`: from the observations alone,
+as in the paper. `argmax`: likewise, by the most probable letter of each step, so that small doubts do not add up."""
 
 
 def reads_rewards(belief: Belief | None) -> bool:

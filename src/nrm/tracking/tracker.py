@@ -13,11 +13,10 @@ from torch import Tensor
 from nrm.errors import EnvError, unknown
 from nrm.machines import LevelCodec, MooreMachine, TaskSet
 from nrm.neural import NeuralRewardMachine
-from nrm.tracking.belief_memories import BeliefMemory, belief_memory
-from nrm.tracking.belief_step import Belief
+from nrm.tracking.beliefs import BeliefMemory, belief_memory
 from nrm.tracking.letters import NO_SYMBOLS
 from nrm.tracking.machine_learning import MachineLearning
-from nrm.tracking.memories import Memory, StateMemory, Transition
+from nrm.tracking.memories import Belief, Memory, StateMemory, Transition
 from nrm.tracking.recorder import RecordedEpisode, Recorder
 
 Info: TypeAlias = Callable[[str], Any]
@@ -31,11 +30,10 @@ def _nothing(key: str) -> None:
 class Tracker:
     """What N environments' machines believe, step by step, for agents of other libraries.
 
-    With a `NeuralRewardMachine` the belief comes from observations and rewards. With a `MooreMachine` it is the true
-    state, one-hot, which the environments must give (`info["machine_state"]`): a reward machine is that special case.
-    With a `MachineLearning` it is the state of the machine that was learned so far.
-    With a `TaskSet`, or a model of one, what is believed is the view of the task that an environment has, which it must
-    give when an episode begins (`info["task"]`).
+    With a `NeuralRewardMachine` the belief comes from observations and rewards; with a `MooreMachine` it is the true
+    state, one-hot, which the environments must give (`info["machine_state"]`); with a `MachineLearning`, the state of
+    the machine that was learned so far. With a `TaskSet`, or a model of one, what is believed is the view of the task
+    that an environment has, whose number it must give when an episode begins (`info["task"]`).
     """
 
     def __init__(
@@ -84,8 +82,7 @@ class Tracker:
         truth = self._states(info) if self.memory.sees_truth else None
         letters = self._letters(info) if self._needs_letters or self.keeps_letters else None
         self._carry = self._read(self._carry, observations, rewards, truth, letters)
-        if isinstance(self.memory, BeliefMemory):
-            self._check_levels(self.memory, rewards)
+        self._check_levels(rewards)
         if self.record:
             self.recorder.add(rewards, observations, letters)
 
@@ -143,16 +140,12 @@ class Tracker:
         states = np.asarray(info("machine_state"))
         if states.shape != (self.count,) or states.dtype.kind not in "iu":
             raise EnvError(
-                "a reward machine needs the machine's true state in info['machine_state'] at every step, and this "
-                "environment does not give it; put the task on it with nrm.TaskEnv(env, machine, label), or give a "
-                "NeuralRewardMachine, which needs no labels"
+                "a reward machine needs the true state in info['machine_state'] at every step; put the task on the "
+                "environment with nrm.TaskEnv(env, machine, label), or give a NeuralRewardMachine"
             )
         rows = 0 if self.memory.table is None else len(self.memory.table)
         if int(states.max()) >= rows:
-            raise EnvError(
-                f"the environment is in state {int(states.max())} of its machine, but the one that is given has "
-                f"{rows} states; give both the same"
-            )
+            raise EnvError(f"the environment is in state {int(states.max())}, but the given machine has {rows} states")
         return torch.as_tensor(states.astype(np.int64))
 
     def _letters(self, info: Info) -> NDArray[np.int64] | None:
@@ -170,22 +163,23 @@ class Tracker:
         numbers = [] if found is None else [found[index] for index in np.flatnonzero(which)]
         if len(numbers) < which.sum() or any(not isinstance(one, (int, np.integer)) for one in numbers):
             raise EnvError(
-                "the model has many tasks, and this environment does not say which one an episode has, in "
-                "info['task']; put the tasks on it with nrm.TaskEnv(env, pool, label)"
+                "a model of many tasks needs to know which one an episode has, in info['task']; put the tasks on the "
+                "environment with nrm.TaskEnv(env, pool, label)"
             )
         return numbers
 
-    def _check_levels(self, memory: BeliefMemory, rewards: NDArray[Any]) -> None:
-        """Raise `EnvError` where the rewards so far lead to no potential."""
-        reached = memory.level(self._carry).cpu().numpy()
-        fits = self._codec.fits(reached)
-        if not fits.all():
-            index = int(np.flatnonzero(~fits)[0])
+    def _check_levels(self, rewards: NDArray[Any]) -> None:
+        """Raise `EnvError` where the rewards so far lead to no potential of a belief."""
+        if not isinstance(self.memory, BeliefMemory):
+            return
+        reached = self.memory.level(self._carry).cpu().numpy()
+        wrong = np.flatnonzero(~self._codec.fits(reached))
+        if len(wrong):
+            index = int(wrong[0])
             raise EnvError(
                 f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, leading to the potential "
-                f"{float(reached[index]):g}; the potentials of this machine are {self._codec}. "
-                "Rewards must be those of the task: put it on the environment with nrm.TaskEnv(env, machine, label), "
-                "and wrappers that change rewards outside of this one"
+                f"{float(reached[index]):g}; the potentials of this machine are {self._codec}. Rewards must be those "
+                "of the task: nrm.TaskEnv(env, machine, label), with wrappers that change rewards outside of this one"
             )
 
     def _check_finite(self, observations: NDArray[Any]) -> None:
@@ -228,6 +222,6 @@ def _memory(model: object, belief: Belief) -> Memory:
     if isinstance(model, MachineLearning):
         return model.memory
     raise EnvError(
-        "a belief comes from a NeuralRewardMachine, from a MooreMachine or TaskSet whose true state the environment "
-        f"gives, or from a machine that is learned (nrm.unknown_machine), not from {type(model).__name__}"
+        "a belief comes from a NeuralRewardMachine, MooreMachine, TaskSet or nrm.unknown_machine(), not from "
+        f"{type(model).__name__}"
     )

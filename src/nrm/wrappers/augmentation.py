@@ -67,10 +67,7 @@ class Augmentation:
             grounded = space if key is None else space[key]  # type: ignore[index]
         if not isinstance(grounded, _ONE_ARRAY):
             part = "observations" if key is None else f"the entry '{key}' of observations"
-            raise EnvError(
-                f"{part} cannot be read by a grounder: {grounded} is no array of numbers. Turn it into a Box with a "
-                "wrapper, such as gymnasium.wrappers.FlattenObservation"
-            )
+            raise EnvError(f"{part} cannot be read by a grounder: {grounded} is no array of numbers; flatten it")
         belief = spaces.Box(0.0 if entry == BELIEF else -1.0, 1.0, (states,), np.float32)
         whole = _flat(space, belief) if layout == "flat" else _dict(space, belief, entry)
         return cls(whole, grounded, layout, key, parts, entry)
@@ -110,21 +107,13 @@ def _dict(space: spaces.Space[Any], belief: spaces.Box, entry: str) -> spaces.Di
     if not isinstance(space, spaces.Dict):
         return spaces.Dict({OBSERVATION: space, entry: belief})
     if entry in space.spaces:
-        raise EnvError(
-            f"observations have an entry '{entry}' already ({space[entry]}); rename it with a wrapper, or make sure "
-            "that the environment is not wrapped twice"
-        )
+        raise EnvError(f"observations have an entry '{entry}' already ({space[entry]}); rename it, or wrap only once")
     return spaces.Dict({**space.spaces, entry: belief})
 
 
 def _flat(space: spaces.Space[Any], belief: spaces.Box) -> spaces.Box:
     if not isinstance(space, spaces.Box) or len(space.shape) != 1:
-        image = isinstance(space, spaces.Box) and len(space.shape) == 3
-        way_out = "images stay images" if image else "flatten them with gymnasium.wrappers.FlattenObservation"
-        raise EnvError(
-            f"layout='flat' puts the belief behind the numbers of a Box with one axis, but observations are {space}; "
-            f"use layout='dict' ({way_out})"
-        )
+        raise EnvError(f"layout='flat' needs observations that are a Box with one axis, not {space}; use layout='dict'")
     dtype = np.dtype(np.float64 if space.dtype == np.float64 else np.float32)
     low, high = (
         np.concatenate([ends[0], ends[1]], dtype=dtype) for ends in ((space.low, belief.low), (space.high, belief.high))

@@ -22,15 +22,13 @@ from nrm.wrappers.models import build_tracker
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Puts the belief of a neural reward machine beside the observations of an environment that pays for a task.
 
-    Needs no labels: the belief follows observations and rewards. With `grounding = nrm.tracking.Grounding.of(
-    wrapper.tracker)`, the call `grounding.add(wrapper.tracker.take())` after every episode learns when it is due.
+    Needs no labels. With `grounding = nrm.tracking.Grounding.of(wrapper.tracker)`, the call
+    `grounding.add(wrapper.tracker.take())` after every episode learns when it is due.
 
     With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
-    must tell (`nrm.TaskEnv` does): a reward machine in the same shape. With `nrm.unknown_machine()`, nothing is known:
-    `wrapper.model.add(wrapper.tracker.take())` after every episode learns the machine when it is refuted.
-
-    With a `TaskSet`, or a model of one, every episode has another task, and the entry `task` in place of the belief is
-    the view of it (`nrm.machines.task_view`): from the true state, or under the belief.
+    must give (`nrm.TaskEnv` does). With `nrm.unknown_machine()`, the call `wrapper.model.add(wrapper.tracker.take())`
+    after every episode learns the machine when it is refuted. With a `TaskSet`, or a model of one, every episode has
+    another task, and the entry `task` in place of the belief is the view of it (`nrm.machines.task_view`).
     """
 
     def __init__(
@@ -43,20 +41,18 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         reads: Reads = None,
         record: bool = True,
     ) -> None:
-        """Wrap `env`.
+        """`layout`: `dict` or `flat`; `belief`: `filtered` by rewards, `open-loop` or `argmax`.
 
-        `layout`: `dict` or `flat`; `belief`: `filtered` by rewards, or `open-loop`; `reads`: the entry that
-        the grounder reads of `Dict` observations, or several, all if absent; `record`: whether episodes are kept to
-        learn from.
+        `reads`: the entry that the grounder reads of `Dict` observations, or several, all if absent; `record`: whether
+        episodes are kept to learn from.
         """
         RecordConstructorArgs.__init__(
             self, _disable_deepcopy=True, model=model, layout=layout, belief=belief, reads=reads, record=record
         )
         gymnasium.Wrapper.__init__(self, env)
         machines = [env.get_wrapper_attr("machine")] if env.has_wrapper_attr("machine") else []
-        options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
         self.model, self.tracker, self.augmentation = build_tracker(
-            model, env.observation_space, 1, machines, **options
+            model, env.observation_space, 1, machines, layout, belief, reads, record
         )
         self.observation_space = self.augmentation.space
         self._begun = False
@@ -67,7 +63,7 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         begins = np.ones(1, dtype=np.bool_)
         self.tracker.restart(begins, self.augmentation.read(observation)[None], lambda key: [info.get(key)])
         self._begun = True
-        return self._joined(observation), info
+        return self.augmentation.join(observation, self.belief), info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step the environment, then the belief."""
@@ -82,16 +78,13 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         if terminated or truncated:
             self.tracker.finish(np.ones(1, dtype=np.bool_))
             self._begun = False
-        return self._joined(observation), reward, terminated, truncated, info
+        return self.augmentation.join(observation, self.belief), reward, terminated, truncated, info
 
     @property
     def belief(self) -> NDArray[np.float32]:
         """(states,) what is believed now."""
         believed: NDArray[np.float32] = self.tracker.beliefs[0]
         return believed
-
-    def _joined(self, observation: Any) -> Any:
-        return self.augmentation.join(observation, self.belief)
 
 
 class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
@@ -116,13 +109,9 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self.mode = env.metadata.get("autoreset_mode")
         if self.mode not in tuple(AutoresetMode):
-            raise EnvError(
-                f"the vector environment does not say how it resets: metadata['autoreset_mode'] is {self.mode!r}; "
-                "it must be one of gymnasium.vector.AutoresetMode"
-            )
-        options: Any = {"layout": layout, "belief": belief, "reads": reads, "record": record}
+            raise EnvError(f"metadata['autoreset_mode'] is one of gymnasium.vector.AutoresetMode, not {self.mode!r}")
         self.model, self.tracker, self.augmentation = build_tracker(
-            model, env.single_observation_space, env.num_envs, _machines(env), **options
+            model, env.single_observation_space, env.num_envs, _machines(env), layout, belief, reads, record
         )
         self.single_observation_space = self.augmentation.space
         self.observation_space = batch_space(self.augmentation.space, env.num_envs)

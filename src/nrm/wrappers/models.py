@@ -17,8 +17,7 @@ from nrm.tracking import Belief, MachineLearning, Tracker
 from nrm.wrappers.augmentation import BELIEF, TASK, Augmentation, BeliefLayout, Reads
 
 Model = NeuralRewardMachine | MooreMachine | MachineLearning | TaskSet
-"""What beliefs come from: a neural machine, or a machine whose true state is told, of one task or of many; or a machine
-that is learned."""
+"""What beliefs come from: a neural machine, a machine or tasks whose true state is given, or one that is learned."""
 
 
 def as_model(value: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet) -> Model:
@@ -59,8 +58,8 @@ def _for_parts(parts: Parts, grounder: str) -> Any:
     if not hasattr(kind, "from_parts"):
         able = [name for name in GROUNDERS if hasattr(GROUNDERS[name], "from_parts")]
         raise EnvError(
-            f"the grounder '{grounder}' reads one array, but observations are several entries ({parts}); say with "
-            f"reads=… which one it reads, or take a grounder that reads all (grounders: {listing(able)})"
+            f"the grounder '{grounder}' reads one array, not several entries ({parts}); say with reads=… which one, or "
+            f"take another (grounders: {listing(able)})"
         )
     return kind
 
@@ -70,7 +69,6 @@ def build_tracker(
     space: spaces.Space[Any],
     count: int,
     others: Iterable[object],
-    *,
     layout: BeliefLayout,
     belief: Belief,
     reads: Reads,
@@ -116,9 +114,8 @@ def _check_known(model: NeuralRewardMachine) -> None:
     """Raise `EnvError` where a machine has yet to be learned: nobody knows which potentials its states have."""
     if model.machine.learned and float(model.machine.reward_probs().detach().max(-1).values.mean()) < 0.9:
         raise EnvError(
-            "the model's machine has yet to be learned (ProbabilisticMoore.unknown), so what rewards lead to is "
-            "unknown and there is no belief to track; record episodes with nrm.record_episodes, learn from them with "
-            "nrm.discover or nrm.fit(…, learn='all'), and wrap what was learned"
+            "the model's machine has yet to be learned, so there is no belief to track; learn it from recorded "
+            "episodes with nrm.discover or nrm.fit(…, learn='all'), and wrap what was learned"
         )
 
 

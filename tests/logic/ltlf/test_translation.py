@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nrm
-import nrm.logic.ltlf.translation as translation_module
 from nrm import holds
 from nrm.aliases import Step
 from nrm.automata import Dfa, Limits
 from nrm.errors import FormulaError, LimitError
-from nrm.logic import Formula, translate
+from nrm.logic import Formula, progression, reversal, translate
 from nrm.logic.ltlf.formula import Op
 from tests.strategies import formulas, traces
 
@@ -84,11 +83,11 @@ def test_propositional_translation_on_longer_traces(formula: Formula) -> None:
 def test_translating_part_by_part_gives_the_same_automaton(formula: Formula, exclusive: bool) -> None:
     whole = compiled(formula, exclusive)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(translation_module, "SMALL", Limits(states=2, nodes=2))
-        by_structure = compiled(formula, exclusive)
-        patch.setattr(translation_module, "FIRST_TRY", Limits(states=2, nodes=2))
+        patch.setattr(progression, "SMALL", Limits(states=2, nodes=2))
+        by_reading_backwards = compiled(formula, exclusive)
+        patch.setattr(reversal, "MAX_CELLS", 0)
         by_parts = compiled(formula, exclusive)
-    assert whole == by_structure
+    assert whole == by_reading_backwards
     assert whole == by_parts
 
 

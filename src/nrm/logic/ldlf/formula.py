@@ -2,20 +2,24 @@
 
 One term type serves both: a *formula* holds or not at a place of a trace; a *path* leads from one place to another. A
 Boolean combination of symbols is a step, the shortest path, and as a formula says that such a step comes next.
+Regular expressions are paths too, with operators of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from enum import Enum
 from typing import Any, ClassVar
 
-from nrm.logic.ltlf.words import boolean_words, words_of
+from nrm.logic.ltlf import formula as ltlf
+from nrm.logic.ltlf.patterns import apply_pattern
+from nrm.logic.ltlf.words import in_words as ltlf_in_words
+from nrm.logic.ltlf.words import phrase, words_of
 from nrm.logic.term import Term
 
 
 class Op(Enum):
-    """The operators of formulas, then those of paths."""
+    """The operators of formulas, then those of paths, then those of regular expressions alone."""
 
     TT = "tt"
     FF = "ff"
@@ -36,23 +40,46 @@ class Op(Enum):
     CHOICE = "+"
     SEQUENCE = ";"
     STAR = "*"
+    OPTIONAL = "? "
+    REPEAT = "{}"
+    BOTH = "& "
+    COMPLEMENT = "~"
+    PATTERN = "pattern"
+    RUN = "run"
 
 
-PATHS = frozenset((Op.TEST, Op.CHOICE, Op.SEQUENCE, Op.STAR))
-
+PATHS = frozenset(list(Op)[list(Op).index(Op.TEST) :])
+REPEATED = (Op.STAR, Op.OPTIONAL, Op.REPEAT)
 
 _LOOSEST_FIRST = (Op.CHOICE, Op.SEQUENCE, Op.IFF, Op.IMPLIES, Op.XOR, Op.OR, Op.AND)
 
 
 class Ldlf(Term):
-    """One LDLf formula, or a path: `op` over `args`. Of `DIAMOND` and `BOX` the first argument is the path."""
+    """One LDLf formula, or a path: `op` over `args`. Of `DIAMOND` and `BOX` the first argument is the path.
+
+    `name`: the symbol of an atom; of `REPEAT` its bounds (`2,4`, or `2,` without an upper one); of `PATTERN` the
+    pattern's name, and behind a space the number that it counts to, if it does.
+    """
 
     __slots__ = ()
 
     op: Op
-    infix: ClassVar[Mapping[Any, int]] = {op: place for place, op in enumerate(_LOOSEST_FIRST, 1)}
-    postfix = (Op.TEST, Op.STAR)
-    reserved = ("tt", "ff")
+    infix: ClassVar[Mapping[Any, int]] = {op: place for place, op in enumerate(_LOOSEST_FIRST, 1)} | {Op.BOTH: 7}
+    postfix = (Op.TEST, *REPEATED)
+    reserved: ClassVar[Container[str]] = ("tt", "ff")
+
+    @property
+    def bounds(self) -> tuple[int, int | None]:
+        """How often a path is repeated, at least and at most."""
+        if self.op is not Op.REPEAT:
+            return 0, None if self.op is Op.STAR else 1
+        least, _, most = self.name.partition(",")
+        return int(least), int(most) if most else None
+
+    @property
+    def mark(self) -> str:
+        """The operator as it is written."""
+        return f"{{{self.name}}}" if self.op is Op.REPEAT else str(self.op.value).strip()
 
     def rendered(self, text: dict[Any, str]) -> str:
         """The formula as text, given that of its arguments."""
@@ -63,21 +90,7 @@ class Ldlf(Term):
         return f"{left}{text[path]}{right}{after.wrapped(text, 8)}"
 
 
-TT = Ldlf(Op.TT)
-FF = Ldlf(Op.FF)
-ANY = Ldlf(Op.TRUE)
-"""The path of any one step."""
 END = Ldlf(Op.END)
-
-
-def symbol(name: str) -> Ldlf:
-    """The step at which a symbol holds; as a formula, that it comes next."""
-    return Ldlf(Op.ATOM, name=name)
-
-
-def negated(part: Ldlf) -> Ldlf:
-    """`!f`."""
-    return Ldlf(Op.NOT, (part,))
 
 
 def diamond(path: Ldlf, after: Ldlf) -> Ldlf:
@@ -90,39 +103,49 @@ def box(path: Ldlf, after: Ldlf) -> Ldlf:
     return Ldlf(Op.BOX, (path, after))
 
 
+def called_pattern(path: Ldlf) -> ltlf.Formula:
+    """The LTLf formula that a `PATTERN` stands for."""
+    name, _, number = path.name.partition(" ")
+    return apply_pattern(name, [*map(_step_in_ltlf, path.args), *map(int, number.split())])
+
+
+def _step_in_ltlf(step: Ldlf) -> ltlf.Formula:
+    done: dict[Ldlf, ltlf.Formula] = {}
+    for node in step.postorder():
+        done[node] = ltlf.Formula(ltlf.Op[node.op.name], tuple(done[arg] for arg in node.args), node.name)
+    return done[step]
+
+
+_WORDS = {
+    "TT": "anything",
+    "FF": "the impossible",
+    "END": "the trace is over",
+    "LAST": "this is the last step",
+    "DIAMOND": "what follows begins with {0}, and then {1}",
+    "DIAMOND TT": "what follows begins with {0}",
+    "DIAMOND END": "what follows, to the end, is {0}",
+    "BOX": "wherever what follows begins with {0}, then {1}",
+    "BOX FF": "what follows does not begin with {0}",
+    "TEST": "a place where {0}",
+    "STAR": "any number of times {0}",
+    "OPTIONAL": "perhaps {0}",
+    "COMPLEMENT": "anything but {0}",
+}
+
+
 def in_words(formula: Ldlf) -> str:
     """What a formula asks for, read at the first step."""
     parts = formula.args if formula.op is Op.AND else (formula,)
-    return words_of(formula, _phrase, lambda texts: "; and ".join(texts[part] for part in parts))
+    return words_of(formula, in_phrase, lambda texts: "; and ".join(texts[part] for part in parts))
 
 
-def _phrase(node: Ldlf, args: list[str]) -> str:
-    match node.op:
-        case Op.TT:
-            return "anything"
-        case Op.FF:
-            return "the impossible"
-        case Op.END:
-            return "the trace is over"
-        case Op.LAST:
-            return "this is the last step"
-        case Op.DIAMOND if node.args[1].op is Op.TT:
-            return f"what follows begins with {args[0]}"
-        case Op.DIAMOND if node.args[1].op is Op.END:
-            return f"what follows, to the end, is {args[0]}"
-        case Op.DIAMOND:
-            return f"what follows begins with {args[0]}, and then {args[1]}"
-        case Op.BOX if node.args[1].op is Op.FF:
-            return f"what follows does not begin with {args[0]}"
-        case Op.BOX:
-            return f"wherever what follows begins with {args[0]}, then {args[1]}"
-        case Op.TEST:
-            return f"a place where {args[0]}"
-        case Op.CHOICE:
-            return " or ".join(args)
-        case Op.SEQUENCE:
-            return ", then ".join(args)
-        case Op.STAR:
-            return f"any number of times {args[0]}"
-        case _:
-            return boolean_words(node.op, node.name, args)
+def in_phrase(node: Ldlf, args: list[str]) -> str:
+    """A part in words, given those of its arguments."""
+    if node.op is Op.PATTERN:
+        return f"steps with: {ltlf_in_words(called_pattern(node))}"
+    if node.op is Op.REPEAT:
+        least, most = node.bounds
+        often = f"at least {least}" if most is None else f"{least}" if most == least else f"{least} to {most}"
+        return f"{often} times {args[0]}"
+    after = f"{node.op.name} {node.args[-1].op.name}" if node.args else ""
+    return phrase(node, args, _WORDS | {node.op.name: _WORDS[after]} if after in _WORDS else _WORDS)

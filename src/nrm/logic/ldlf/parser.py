@@ -12,82 +12,12 @@ from typing import Any, Literal, NamedTuple
 from lark import Token
 
 from nrm.errors import FormulaError
-from nrm.logic.ldlf.formula import ANY, END, FF, TT, Ldlf, Op, box, diamond, negated, symbol
+from nrm.logic.ldlf.formula import Ldlf, Op
 from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.formula import atom
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.reading import BOOLEAN_TERMINALS, PATH_RULES, BooleanBuild, PlacedError, Reader, symbol_name
-
-_ANYWHERE = Ldlf(Op.STAR, (ANY,))
-
-
-def from_ltlf(formula: ltlf.Formula, atoms: Mapping[str, Ldlf] | None = None) -> Ldlf:
-    """The LDLf formula that holds on the same traces; `atoms`: formulas in the place of some symbols.
-
-    Operators that look back have no counterpart in LDLf and raise `FormulaError`.
-    """
-    done: dict[ltlf.Formula, Ldlf] = {}
-    for node in formula.postorder():
-        done[node] = _translated(node, [done[arg] for arg in node.args], atoms or {})
-    return done[formula]
-
-
-def _translated(node: ltlf.Formula, args: list[Ldlf], atoms: Mapping[str, Ldlf]) -> Ldlf:
-    # LTLf formulas are evaluated at steps only, LDLf formulas also behind the last step: hence all the `here`.
-    match node.op:
-        case ltlf.Op.TRUE:
-            return TT
-        case ltlf.Op.FALSE | ltlf.Op.END:
-            return FF
-        case ltlf.Op.LAST:
-            return Ldlf(Op.LAST)
-        case ltlf.Op.ATOM:
-            return atoms[node.name] if node.name in atoms else symbol(node.name)
-        case ltlf.Op.NOT | ltlf.Op.AND | ltlf.Op.OR | ltlf.Op.XOR | ltlf.Op.IMPLIES | ltlf.Op.IFF:
-            return Ldlf(Op[node.op.name], tuple(args))
-        case ltlf.Op.NEXT:
-            return diamond(ANY, _here(args[0]))
-        case ltlf.Op.WEAK_NEXT:
-            return box(ANY, _unless_over(args[0]))
-        case ltlf.Op.EVENTUALLY:
-            return diamond(_ANYWHERE, _here(args[0]))
-        case ltlf.Op.ALWAYS:
-            return box(_ANYWHERE, _unless_over(args[0]))
-        case ltlf.Op.UNTIL:
-            return _until(*args)
-        case ltlf.Op.RELEASE:
-            return _release(*args)
-        case ltlf.Op.WEAK_UNTIL:  # a W b = b R (a | b)
-            return _release(args[1], Ldlf.flat(Op.OR, *args))
-        case ltlf.Op.STRONG_RELEASE:  # a M b = b U (a & b)
-            return _until(args[1], Ldlf.flat(Op.AND, *args))
-        case _:
-            raise FormulaError(
-                f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
-                "use --logic ppltl"
-            )
-
-
-def _here(part: Ldlf) -> Ldlf:
-    return Ldlf.flat(Op.AND, part, negated(END))
-
-
-def _unless_over(part: Ldlf) -> Ldlf:
-    return Ldlf.flat(Op.OR, part, END)
-
-
-def _until(left: Ldlf, right: Ldlf) -> Ldlf:
-    return diamond(_while(left), _here(right))
-
-
-def _release(left: Ldlf, right: Ldlf) -> Ldlf:
-    return box(_while(negated(left)), _unless_over(right))
-
-
-def _while(part: Ldlf) -> Ldlf:
-    """The path along which a formula holds at every step but perhaps the last place."""
-    return Ldlf(Op.STAR, (Ldlf(Op.SEQUENCE, (Ldlf(Op.TEST, (part,)), ANY)),))
-
+from nrm.logic.reading import PATH_RULES, BooleanBuild, PlacedError, Reader, symbol_name
+from nrm.logic.term import BOOLEAN
 
 _GRAMMAR = (
     r"""
@@ -115,11 +45,10 @@ STAR: "*"
 TEST: "?"
 """
     + PATH_RULES
-    + BOOLEAN_TERMINALS
 )
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A term, what it can be, and where it stands."""
 
     term: Ldlf
@@ -130,61 +59,91 @@ class _Part(NamedTuple):
     """Whether a step uses `true` or `false`, which are no formulas."""
 
 
-class _Build(BooleanBuild):
-    """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
+class PathBuild(BooleanBuild):
+    """Callbacks for paths, of LDLf and of regular expressions."""
 
-    def start(self, parts: list[_Part]) -> Ldlf:
-        return _formula(parts[0])
+    term: type[Ldlf] = Ldlf
 
-    def choice(self, parts: list[_Part]) -> _Part:
-        return _Part(Ldlf.flat(Op.CHOICE, *map(_path, parts)), "path", parts[0].position)
+    def choice(self, parts: list[Part]) -> Part:
+        """Paths between `+`."""
+        return self._longer(self.term.flat(Op.CHOICE, *map(_path, parts)), parts)
 
-    def sequence(self, parts: list[_Part]) -> _Part:
-        return _Part(Ldlf.flat(Op.SEQUENCE, *map(_path, parts)), "path", parts[0].position)
+    def sequence(self, parts: list[Part]) -> Part:
+        """Paths between `;`."""
+        return self._longer(self.term.flat(Op.SEQUENCE, *map(_path, parts)), parts)
 
-    def joined(self, op: str, parts: list[_Part]) -> _Part:
-        return _boolean(Op[op], parts)
+    def star(self, parts: list[Any]) -> Part:
+        """A path any number of times."""
+        return self._longer(self.term(Op.STAR, (_path(parts[0]),)), parts)
 
-    def disjunction(self, parts: list[_Part]) -> _Part:
+    def disjunction(self, parts: list[Part]) -> Part:
+        """A choice, where some part is no step or formula."""
         if any(part.kind == "path" for part in parts):
             return self.choice(parts)
-        return _boolean(Op.OR, parts)
+        return self.boolean(Op.OR, parts)
 
-    def conjunction(self, parts: list[_Part]) -> _Part:
-        return _boolean(Op.AND, parts)
-
-    def negation(self, parts: list[Any]) -> _Part:
-        token, part = parts
-        return _boolean(Op.NOT, [part])._replace(position=token.start_pos or 0)
-
-    def diamond(self, parts: list[Any]) -> _Part:
-        return self._modal(Op.DIAMOND, parts)
-
-    def box(self, parts: list[Any]) -> _Part:
-        return self._modal(Op.BOX, parts)
-
-    def _modal(self, op: Op, parts: list[Any]) -> _Part:
-        token, path, after = parts
-        return _Part(Ldlf(op, (_path(path), _formula(after))), "formula", token.start_pos or 0)
-
-    def star(self, parts: list[Any]) -> _Part:
-        return _Part(Ldlf(Op.STAR, (_path(parts[0]),)), "path", parts[0].position)
-
-    def test(self, parts: list[Any]) -> _Part:
-        return _Part(Ldlf(Op.TEST, (_formula(parts[0]),)), "path", parts[0].position)
-
-    def constant(self, parts: list[Token]) -> _Part:
+    def constant(self, parts: list[Token]) -> Part:
+        """A word of the language."""
         op = Op[parts[0].type]
         bare = op in (Op.TRUE, Op.FALSE)
-        return _Part(Ldlf(op), "step" if bare else "formula", parts[0].start_pos or 0, bare)
+        return Part(self.term(op), "step" if bare else "formula", parts[0].start_pos or 0, bare)
 
-    def atom(self, parts: list[Token]) -> _Part:
-        return _Part(Ldlf(Op.ATOM, name=symbol_name(parts[0])), "step", parts[0].start_pos or 0)
+    def atom(self, parts: list[Token]) -> Part:
+        """A symbol."""
+        return Part(self.term(Op.ATOM, name=symbol_name(parts[0])), "step", parts[0].start_pos or 0)
 
-    def call(self, parts: list[Any]) -> _Part:
+    def boolean(self, op: Op, parts: list[Part]) -> Part:
+        """Steps, or formulas, under a Boolean operator."""
+        steps = all(part.kind == "step" for part in parts)
+        terms = [part.term if steps else _formula(part) for part in parts]
+        term = self.term.flat(op, *terms) if op in (Op.AND, Op.OR) else self.term(op, tuple(terms))
+        bare = steps and any(part.bare for part in parts)
+        return Part(term, "step" if steps else "formula", parts[0].position, bare)
+
+    def _longer(self, term: Ldlf, parts: list[Part]) -> Part:
+        return Part(term, "path", parts[0].position)
+
+
+class _Build(PathBuild):
+    """Callbacks that the parser runs as it reduces, so that no tree is ever walked."""
+
+    def start(self, parts: list[Part]) -> Ldlf:
+        return _formula(parts[0])
+
+    def joined(self, op: str, parts: list[Part]) -> Part:
+        for part in parts:
+            if part.kind == "path":
+                raise PlacedError(
+                    f"'{Op[op].value}' is for steps and formulas, and this is a path: {part.term.brief(40)}; put the "
+                    "step in parentheses, as in (!a)*, or say what holds after the path, as in <a*>tt",
+                    part.position,
+                )
+        return self.boolean(Op[op], parts)
+
+    def conjunction(self, parts: list[Part]) -> Part:
+        return self.joined("AND", parts)
+
+    def negation(self, parts: list[Any]) -> Part:
+        token, part = parts
+        return self.joined("NOT", [part])._replace(position=token.start_pos or 0)
+
+    def diamond(self, parts: list[Any]) -> Part:
+        return self._modal(Op.DIAMOND, parts)
+
+    def box(self, parts: list[Any]) -> Part:
+        return self._modal(Op.BOX, parts)
+
+    def _modal(self, op: Op, parts: list[Any]) -> Part:
+        token, path, after = parts
+        return Part(Ldlf(op, (_path(path), _formula(after))), "formula", token.start_pos or 0)
+
+    def test(self, parts: list[Any]) -> Part:
+        return Part(Ldlf(Op.TEST, (_formula(parts[0]),)), "path", parts[0].position)
+
+    def call(self, parts: list[Any]) -> Part:
         name, *given = parts
         # The pattern is built over stand-ins in LTLf, and these give way to the arguments.
-        stand_ins = {f"argument {index}": _formula(part) for index, part in enumerate(given) if isinstance(part, _Part)}
+        stand_ins = {f"argument {index}": _formula(part) for index, part in enumerate(given) if isinstance(part, Part)}
         names = iter(stand_ins)
         try:
             pattern = apply_pattern(str(name), [part if isinstance(part, int) else atom(next(names)) for part in given])
@@ -193,28 +152,10 @@ class _Build(BooleanBuild):
             for stand_in, term in stand_ins.items():
                 message = message.replace(f'"{stand_in}"', str(term))
             raise PlacedError(message, name.start_pos or 0) from None
-        return _Part(from_ltlf(pattern, stand_ins), "formula", name.start_pos or 0)
+        return Part(from_ltlf(pattern, stand_ins), "formula", name.start_pos or 0)
 
 
-def _boolean(op: Op, parts: list[_Part]) -> _Part:
-    for part in parts:
-        if part.kind == "path":
-            raise PlacedError(
-                f"'{op.value}' is for steps and formulas, and this is a path: {part.term.brief(40)}; put the step in "
-                "parentheses, as in (!a)*, or say what holds after the path, as in <a*>tt",
-                part.position,
-            )
-    if all(part.kind == "step" for part in parts):
-        terms, bare = [part.term for part in parts], any(part.bare for part in parts)
-        return _Part(_joined(op, terms), "step", parts[0].position, bare)
-    return _Part(_joined(op, [_formula(part) for part in parts]), "formula", parts[0].position)
-
-
-def _joined(op: Op, terms: list[Ldlf]) -> Ldlf:
-    return Ldlf.flat(op, *terms) if op in (Op.AND, Op.OR) else Ldlf(op, tuple(terms))
-
-
-def _formula(part: _Part) -> Ldlf:
+def _formula(part: Part) -> Ldlf:
     if part.kind == "path":
         raise PlacedError(
             f"a formula is expected, and this is a path: {part.term.brief(40)}; <path>tt says that it can be walked, "
@@ -230,7 +171,7 @@ def _formula(part: _Part) -> Ldlf:
     return part.term
 
 
-def _path(part: _Part) -> Ldlf:
+def _path(part: Part) -> Ldlf:
     if part.kind == "formula":
         raise PlacedError(
             f"a path is expected, and this is a formula: {part.term.brief(40)}; to test it on the way, write "
@@ -255,3 +196,40 @@ def parse(text: str | Ldlf) -> Ldlf:
     formula = text if isinstance(text, Ldlf) else READER.read(text)
     assert isinstance(formula, Ldlf)
     return formula
+
+
+_IN_LDLF = {
+    "TRUE": "tt",
+    "FALSE": "ff",
+    "END": "ff",
+    "LAST": "last",
+    "NEXT": "<true>(a & !end)",
+    "WEAK_NEXT": "[true](a | end)",
+    "EVENTUALLY": "<true*>(a & !end)",
+    "ALWAYS": "[true*](a | end)",
+    "UNTIL": "<(a?; true)*>(b & !end)",
+    "RELEASE": "[((!a)?; true)*](b | end)",
+    "WEAK_UNTIL": "[((!b)?; true)*](a | b | end)",
+    "STRONG_RELEASE": "<(b?; true)*>(a & b & !end)",
+}
+"""LTLf formulas are evaluated at steps only, LDLf formulas also behind the last step: hence all the `end`."""
+
+
+def from_ltlf(formula: ltlf.Formula, atoms: Mapping[str, Ldlf] | None = None) -> Ldlf:
+    """The LDLf formula that holds on the same traces; `atoms`: formulas in the place of some symbols.
+
+    Operators that look back have no counterpart in LDLf and raise `FormulaError`.
+    """
+    done: dict[ltlf.Formula, Ldlf] = {}
+    for node in formula.postorder():
+        args, op = tuple(done[arg] for arg in node.args), node.op.name
+        if op in _IN_LDLF:
+            done[node] = parse(_IN_LDLF[op]).replaced(dict(zip("ab", args, strict=False)), flat=("AND", "OR"))
+        elif op in BOOLEAN:
+            done[node] = (atoms or {}).get(node.name) or Ldlf(Op[op], args, node.name)
+        else:
+            raise FormulaError(
+                f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
+                "use --logic ppltl"
+            )
+    return done[formula]

@@ -1,71 +1,72 @@
-"""LDLf to a minimal DFA.
+"""LDLf, and regular expressions, to a minimal DFA.
 
-By progression in one go where that is small, by reading traces from their end where letters are few, else by products
-of the Boolean parts.
+Where a path asks for two paths at once, or for all but one, it is an automaton of its own.
 """
 
 from __future__ import annotations
 
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
-from nrm.errors import LimitError
-from nrm.logic.ldlf.formula import PATHS, Ldlf, Op, box, diamond
-from nrm.logic.ldlf.parser import parse
-from nrm.logic.nodes import FALSE, TRUE, NodeKind, Nodes
-from nrm.logic.progression import BOOLEAN_OPERATORS, boolean_combination, progress
-from nrm.logic.reversal import by_reversal
-from nrm.logic.term import BOOLEAN, boolean_value
+from collections.abc import Callable, Container, Sequence
 
-SMALL = Limits(states=200, nodes=20_000)
-"""What progression of a whole formula may use before its Boolean structure is taken apart."""
+import numpy as np
+
+from nrm.aliases import BoolArray
+from nrm.automata import DEFAULT_LIMITS, Cube, Dfa, Limits, ListedLetters, cubes_of
+from nrm.logic.ldlf.formula import END, PATHS, Ldlf, Op, box, called_pattern, diamond
+from nrm.logic.ldlf.parser import parse
+from nrm.logic.ltlf.translation import translate as translate_ltlf
+from nrm.logic.nodes import FALSE, TRUE, NodeKind, Nodes
+from nrm.logic.progression import translated
+from nrm.logic.term import BOOLEAN, boolean_value
 
 
 def translate(formula: Ldlf | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """The minimal DFA of a formula over the atoms that it names, of non-empty traces; see `nrm.logic.Language`."""
-    root = parse(formula)
-    try:
-        return _translated(root, exclusive, limits)
-    except RecursionError:
-        raise LimitError(
-            f"the formula's paths are nested too deep to be translated (depth {root.depth}); "
-            "split it into several tasks"
-        ) from None
+
+    def of_path(path: Ldlf) -> Dfa:
+        if path.op is Op.PATTERN:
+            return translate_ltlf(called_pattern(path), exclusive, limits)
+        return translate(matched(path), exclusive, limits)
+
+    return translated(parse(formula), lambda part: _Closure(part, of_path).nodes, exclusive, limits)
 
 
-def _translated(node: Ldlf, exclusive: bool, limits: Limits) -> Dfa:
-    nodes = closure(node)
-    try:
-        return progress(nodes, exclusive, limits.within(SMALL)).minimal()
-    except LimitError:
-        if (found := by_reversal(nodes, node.atoms(), exclusive, limits)) is not None:
-            return found
-    if node.op.name not in BOOLEAN_OPERATORS:
-        return progress(nodes, exclusive, limits).minimal()
-    parts = [_translated(arg, exclusive, limits) for arg in node.args]
-    return boolean_combination(node.op.name, parts, limits, node.atoms())
+def matched(path: Ldlf) -> Ldlf:
+    """The formula that a path leads from the first step to the end of a trace."""
+    combined = {Op.BOTH: Op.AND, Op.CHOICE: Op.OR, Op.COMPLEMENT: Op.NOT}.get(path.op)
+    return Ldlf(combined, tuple(map(matched, path.args))) if combined else diamond(path, END)
 
 
 Pair = tuple[int, int]
 """The nodes of a formula and of its negation."""
 
 
-def closure(formula: Ldlf) -> Nodes:
-    """The nodes of a formula."""
-    return _Closure(formula).nodes
+class _Leaves(Container[Ldlf]):
+    """What is known already, and paths."""
+
+    def __init__(self, known: Container[Ldlf]) -> None:
+        self._known = known
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._known or (isinstance(node, Ldlf) and node.op in PATHS)
 
 
 class _Closure:
-    def __init__(self, formula: Ldlf) -> None:
+    """Builds the nodes; `automaton`: that of a path which is not walked part by part."""
+
+    def __init__(self, formula: Ldlf, automaton: Callable[[Ldlf], Dfa]) -> None:
         self.nodes = Nodes()
+        self._automaton = automaton
+        self._automata: dict[Ldlf, Dfa] = {}
         self._pairs: dict[Ldlf, Pair] = {}
         self._over: dict[Ldlf, bool] = {}
         self._walks: dict[tuple[Ldlf, Ldlf, bool, int, bool], int] = {}
         self._later: dict[tuple[Ldlf, bool], int] = {}
         """What is put off to the next place, by its number in order of arrival."""
+        self._queue: list[tuple[Ldlf, bool]] = []
+        for name in formula.atoms():  # in their order
+            self.nodes.atom(name)
         self.nodes.root = self._pair(formula)[0]
-        targets: list[int] = []
-        while len(targets) < len(self._later):
-            term, positive = list(self._later)[len(targets)]
-            targets.append(self._pair(term)[0 if positive else 1])
+        targets = [self._pair(term)[0 if positive else 1] for term, positive in self._queue]  # which grows on the way
         for node, kind in enumerate(self.nodes.kinds):
             first = self.nodes.firsts[node]
             if kind in (NodeKind.NEXT, NodeKind.WEAK_NEXT) and first < 0:
@@ -73,7 +74,7 @@ class _Closure:
 
     def _pair(self, formula: Ldlf) -> Pair:
         """The nodes of a formula at a place where there is a step."""
-        for node in formula.postorder(leaves=self._pairs):
+        for node in formula.postorder(_Leaves(self._pairs)):
             if node.op not in PATHS and node not in self._pairs:
                 self._pairs[node] = self._made(node)
         return self._pairs[formula]
@@ -110,6 +111,7 @@ class _Closure:
     def _walked(self, path: Ldlf, after: Ldlf, exists: bool, now: int, positive: bool) -> int:
         nodes = self.nodes
         some, every = (nodes.or_, nodes.and_) if exists else (nodes.and_, nodes.or_)
+        nothing = FALSE if exists else TRUE
         if path.op.name in BOOLEAN:
             step = self._step(path)[0 if exists else 1]
             return every(step, self._put_off(after, positive))
@@ -119,16 +121,70 @@ class _Closure:
             case Op.CHOICE:
                 return some(*(self._walk(part, after, exists, now, positive) for part in path.args))
             case Op.SEQUENCE:
-                *parts, final = path.args
-                now = self._walk(final, after, exists, now, positive)
-                for part in reversed(parts):
-                    after, final = self._modal(final, after, exists, positive), part
-                    now = self._walk(final, after, exists, now, positive)
+                parts = path.args
+                # Behind a part that takes a step nothing ends at this place.
+                steps = (place for place, part in enumerate(parts) if not self._empty(part, over=False))
+                final = next(steps, len(parts) - 1)
+                now = now if self._empty(parts[final], over=False) else nothing
+                for place in range(final, -1, -1):
+                    behind = after
+                    if rest := parts[place + 1 :]:
+                        behind = self._modal(Ldlf.flat(Op.SEQUENCE, *rest), after, exists, positive)
+                    now = self._walk(parts[place], behind, exists, now, positive)
                 return now
+            case Op.STAR | Op.OPTIONAL | Op.REPEAT:
+                least, most = path.bounds
+                if most == 0:
+                    return now
+                # A round that takes no step can be left out, so none of those below ends at this place.
+                optional = not least or self._empty(path.args[0], over=False)
+                behind = after if most == 1 else self._modal(_one_round_less(path), after, exists, positive)
+                first = self._walk(path.args[0], behind, exists, nothing, positive)
+                return some(now, first) if optional else first
             case _:
-                again = self._modal(path, after, exists, positive)
-                nothing = FALSE if exists else TRUE
-                return some(now, self._walk(path.args[0], again, exists, nothing, positive))
+                return some(*([now] if self._empty(path) else []), *self._moves(path, after, exists, positive))
+
+    def _moves(self, path: Ldlf, after: Ldlf, exists: bool, positive: bool) -> list[int]:
+        """A step of an automaton that stands for a path, by each state that it can lead to."""
+        nodes = self.nodes
+        start, automaton, state = self._run(path)
+        found = []
+        for target, (guard, guard_not) in automaton.moves.guards(
+            state, None, lambda letters: self._guard(automaton, letters), lambda cubes: self._cubes(automaton, cubes)
+        ):
+            if automaton.absorbing[target] and not automaton.accepting[target]:
+                continue
+            on = self._modal(Ldlf(Op.RUN, (start,), str(target)), after, exists, positive)
+            later = self._put_off(on, positive)
+            found.append(nodes.and_(guard, later) if exists else nodes.or_(guard_not, later))
+        return found
+
+    def _run(self, path: Ldlf) -> tuple[Ldlf, Dfa, int]:
+        """The path that an automaton stands for, the automaton, and how far it has come."""
+        start, state = (path.args[0], int(path.name)) if path.op is Op.RUN else (path, 0)
+        if start not in self._automata:
+            self._automata[start] = self._automaton(start)
+        return start, self._automata[start], state
+
+    def _guard(self, automaton: Dfa, letters: BoolArray) -> Pair:
+        """The nodes of some letters of an automaton."""
+        if not automaton.exclusive:
+            function = ListedLetters(letters.astype(np.int32)).function(len(automaton.atoms))
+            return self._cubes(automaton, cubes_of(function, 0, [1]))
+        pairs = [self.nodes.atom(name) for name in automaton.atoms]
+        # The last letter is that of no atom.
+        named = [pair for pair, chosen in zip(pairs, letters, strict=False) if chosen != letters[-1]]
+        some, none = self.nodes.boolean("OR", named)
+        return (none, some) if letters[-1] else (some, none)
+
+    def _cubes(self, automaton: Dfa, cubes: Sequence[Cube]) -> Pair:
+        nodes = self.nodes
+        made = []
+        for cube in cubes:
+            pairs = [(nodes.atom(automaton.atoms[place]), true) for place, true in cube]
+            literals = [(yes, no) if true else (no, yes) for (yes, no), true in pairs]
+            made.append(nodes.boolean("AND", literals))
+        return nodes.boolean("OR", made)
 
     def _modal(self, path: Ldlf, after: Ldlf, exists: bool, positive: bool) -> Ldlf:
         """The formula whose truth (when `positive`) or falsity is meant by walking a path."""
@@ -138,7 +194,9 @@ class _Closure:
         """A formula, or its negation, at the next place, be it a step or the end."""
         if formula.op in (Op.TT, Op.FF):
             return TRUE if (formula.op is Op.TT) == positive else FALSE
-        number = self._later.setdefault((formula, positive), len(self._later))
+        number = self._later.setdefault((formula, positive), len(self._queue))
+        if number == len(self._queue):
+            self._queue.append((formula, positive))
         weak = self._when_over(formula) == positive
         return self.nodes.weak_next(-1 - number) if weak else self.nodes.next(-1 - number)
 
@@ -152,7 +210,7 @@ class _Closure:
 
     def _when_over(self, formula: Ldlf) -> bool:
         """Whether a formula holds behind the last step."""
-        for node in formula.postorder(leaves=self._over):
+        for node in formula.postorder(_Leaves(self._over)):
             if node.op not in PATHS and node not in self._over:
                 self._over[node] = self._made_over(node)
         return self._over[formula]
@@ -170,16 +228,28 @@ class _Closure:
             case _:
                 return boolean_value(node.op.name, [self._over[arg] for arg in node.args])
 
-    def _empty(self, path: Ldlf) -> bool:
-        """Whether a path can be walked behind the last step, where no step can be made."""
-        if path.op.name in BOOLEAN:
+    def _empty(self, path: Ldlf, over: bool = True) -> bool:
+        """Whether a path can end where it begins: behind the last step (when `over`), or maybe at some place."""
+        if path.op.name in BOOLEAN or path.op is Op.PATTERN:
             return False
         match path.op:
-            case Op.STAR:
-                return True
             case Op.TEST:
-                return self._over[path.args[0]]
+                return not over or self._when_over(path.args[0])
+            case Op.RUN:
+                _, automaton, state = self._run(path)
+                return bool(automaton.accepting[state])
+            case Op.COMPLEMENT:
+                return not self._empty(path.args[0], over)
             case Op.CHOICE:
-                return any(map(self._empty, path.args))
+                return any(self._empty(part, over) for part in path.args)
+            case Op.SEQUENCE | Op.BOTH:
+                return all(self._empty(part, over) for part in path.args)
             case _:
-                return all(map(self._empty, path.args))
+                return not path.bounds[0] or self._empty(path.args[0], over)
+
+
+def _one_round_less(path: Ldlf) -> Ldlf:
+    least, most = path.bounds
+    if path.op is not Op.REPEAT or not (least or most):
+        return path
+    return Ldlf(Op.REPEAT, path.args, f"{max(0, least - 1)},{'' if most is None else most - 1}")

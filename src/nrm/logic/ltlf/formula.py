@@ -106,8 +106,4 @@ def infix(op: Op, left: Formula, right: Formula) -> Formula:
 
 def substituted(formula: Formula, parts: Mapping[str, Formula]) -> Formula:
     """The formula with its atoms replaced; those that `parts` does not name stay."""
-    done: dict[Formula, Formula] = {}
-    for node in formula.postorder():
-        whole = Formula(node.op, tuple(done[arg] for arg in node.args), node.name)
-        done[node] = parts.get(node.name, whole) if node.op is Op.ATOM else whole
-    return done[formula]
+    return formula.replaced(parts)

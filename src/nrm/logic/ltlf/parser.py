@@ -14,7 +14,7 @@ from lark import Token, Transformer
 from nrm.errors import FormulaError
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, atom, both, either, infix, prefix
 from nrm.logic.ltlf.patterns import PatternArgument, apply_pattern
-from nrm.logic.reading import BOOLEAN_TERMINALS, BooleanBuild, PlacedError, Reader, symbol_name
+from nrm.logic.reading import BOOLEAN_RULES, BooleanBuild, PlacedError, Reader, symbol_name
 
 Apply: TypeAlias = Callable[[str, Sequence[PatternArgument]], Formula]
 """From the name of a pattern and its arguments to a formula."""
@@ -22,11 +22,6 @@ Apply: TypeAlias = Callable[[str, Sequence[PatternArgument]], Formula]
 GRAMMAR = (
     r"""
 ?start: equivalence
-
-?equivalence: implication (_IFF implication)*
-?implication: exclusive_or | exclusive_or _IMPLIES implication
-?exclusive_or: disjunction (_XOR disjunction)*
-?disjunction: conjunction (_OR conjunction)*
 ?conjunction: temporal (_AND temporal)*
 ?temporal: unary | unary (UNTIL | RELEASE | WEAK_UNTIL | STRONG_RELEASE | SINCE) temporal -> infix
 ?unary: operand
@@ -52,7 +47,7 @@ SINCE.2: /S(?!\w)/
 LAST.2: /last(?!\w)/
 END.2: /end(?!\w)/
 """
-    + BOOLEAN_TERMINALS
+    + BOOLEAN_RULES
 )
 
 

@@ -140,13 +140,7 @@ def filled(text: str) -> Callable[..., Formula]:
     def of_two(a: Part, b: Part) -> Formula:
         from nrm.logic.ltlf.parser import parse  # which reads patterns
 
-        parts = {"a": as_formula(a), "b": as_formula(b)}
-        done: dict[Formula, Formula] = {}
-        for node in parse(text).postorder():
-            args = tuple(done[arg] for arg in node.args)
-            joined = node.op in (Op.AND, Op.OR)
-            done[node] = Formula.flat(node.op, *args) if joined else parts.get(node.name) or Formula(node.op, args)
-        return done[node]
+        return parse(text).replaced({"a": as_formula(a), "b": as_formula(b)}, flat=("AND", "OR"))
 
     def of_one(a: Part) -> Formula:
         return of_two(a, a)

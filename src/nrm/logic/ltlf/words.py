@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import Enum
 from itertools import chain, product
 from typing import TypeVar
 
@@ -14,38 +13,25 @@ from nrm.logic.term import BOOLEAN, Term
 Node = TypeVar("Node", bound=Term)
 
 
-def boolean_words(op: Enum, name: str, args: list[str]) -> str:
-    """An operator in words, from the words of its arguments; operators of all languages have the same names."""
-    match op.name:
-        case "TRUE":
-            return "any step"
-        case "FALSE":
-            return "no step"
-        case "ATOM":
-            return name
-        case "NOT":
-            return f"not {args[0]}"
-        case "AND":
-            return " and ".join(args)
-        case "OR":
-            return " or ".join(args)
-        case "XOR":
-            return f"either {args[0]} or {args[1]}, and not both"
-        case "IMPLIES":
-            return f"if {args[0]}, then {args[1]}"
-        case "IFF":
-            return f"{args[0]} exactly if {args[1]}"
-    raise ValueError(f"no words for {op.name}")
-
-
 MAX_WORDS = 2_000
 """Characters past which words help nobody."""
+_BOOLEAN = {
+    "TRUE": "any step",
+    "FALSE": "no step",
+    "NOT": "not {0}",
+    "XOR": "either {0} or {1}, and not both",
+    "IMPLIES": "if {0}, then {1}",
+    "IFF": "{0} exactly if {1}",
+}
+_JOINED = {"AND": " and ", "OR": " or ", "CHOICE": " or ", "SEQUENCE": ", then ", "BOTH": " and at once "}
 
 
-def in_words(formula: Formula) -> str:
-    """What a formula asks for, read at the first step."""
-    parts = formula.args if formula.op is Op.AND else (formula,)
-    return "; and ".join(_top(part) for part in parts)
+def phrase(node: Term, args: list[str], words: Mapping[str, str]) -> str:
+    """A part in words, from those of its arguments; `words`: of the language's own operators, by name."""
+    op = node.op.name
+    if op == "ATOM":
+        return node.name
+    return _JOINED[op].join(args) if op in _JOINED else (words.get(op) or _BOOLEAN[op]).format(*args)
 
 
 def words_of(
@@ -60,6 +46,50 @@ def words_of(
     return whole(texts)
 
 
+def grouped(arg: Term, text: str) -> str:
+    """A part inside another, in parentheses unless it is a single word."""
+    plain = not arg.args or (arg.op.name == "NOT" and arg.args[0].op.name == "ATOM")
+    return text if plain else f"({text})"
+
+
+_TEMPORAL = {
+    "TRUE": "anything",
+    "FALSE": "the impossible",
+    "END": "nothing is left to come",
+    "LAST": "this is the last step",
+    "NEXT": "there is a next step, with {0}",
+    "WEAK_NEXT": "at the next step, if there is one, {0}",
+    "EVENTUALLY": "at some step {0}",
+    "ALWAYS": "at every step {0}",
+    "ALWAYS NOT": "never {0}",
+    "YESTERDAY": "at the step before, which there is, {0}",
+    "ONCE": "at some step so far {0}",
+    "HISTORICALLY": "at every step so far {0}",
+    "HISTORICALLY NOT": "never so far {0}",
+    "UNTIL": "{1} comes, and {0} at every step before it",
+    "WEAK_UNTIL": "{0} at every step before {1}, which need not come",
+    "RELEASE": "{1} up to and with the first step with {0}, or to the end if there is none",
+    "STRONG_RELEASE": "{0} comes, and {1} at every step up to and with it",
+    "SINCE": "{1} has come, and {0} at every step since",
+}
+_INSIDE = {
+    "EVENTUALLY": "then or later {0}",
+    "ALWAYS": "from then on at every step {0}",
+    "ALWAYS NOT": "from then on never {0}",
+    "ONCE": "by then, at some step, {0}",
+    "HISTORICALLY": "at every step until then {0}",
+    "HISTORICALLY NOT": "until then never {0}",
+    **{op: f"from then on, {_TEMPORAL[op]}" for op in ("UNTIL", "WEAK_UNTIL", "RELEASE", "STRONG_RELEASE")},
+}
+"""Inside a temporal operator, where "now" is the step that the operator speaks of."""
+
+
+def in_words(formula: Formula) -> str:
+    """What a formula asks for, read at the first step."""
+    parts = formula.args if formula.op is Op.AND else (formula,)
+    return "; and ".join(_top(part) for part in parts)
+
+
 def past_in_words(formula: Formula) -> str:
     """What a pure-past formula asks for, read at the last step."""
     return "when it ends: " + in_words(formula)
@@ -67,7 +97,6 @@ def past_in_words(formula: Formula) -> str:
 
 def _top(formula: Formula) -> str:
     texts: dict[tuple[Formula, bool], str] = {}
-    # Inside a temporal operator "now" is the step that the operator speaks of, so there are two texts for each part.
     for node in formula.postorder():
         for inside in (False, True):
             texts[node, inside] = _phrase(node, inside, texts)
@@ -77,65 +106,14 @@ def _top(formula: Formula) -> str:
 
 
 def _phrase(node: Formula, inside: bool, texts: dict[tuple[Formula, bool], str]) -> str:
-    here = [texts[arg, inside] for arg in node.args]
-    there = [texts[arg, True] for arg in node.args]
-    match node.op:
-        case Op.TRUE:
-            return "anything"
-        case Op.FALSE:
-            return "the impossible"
-        case Op.END:
-            return "nothing is left to come"
-        case Op.LAST:
-            return "this is the last step"
-        case _ if node.op.name in BOOLEAN:
-            return boolean_words(node.op, node.name, [grouped(*pair) for pair in zip(node.args, here, strict=True)])
-        case _:
-            return _temporal(node, inside, there)
-
-
-def _temporal(node: Formula, inside: bool, args: list[str]) -> str:
-    first = args[0]  # what holds a temporal phrase puts it in parentheses
-    match node.op:
-        case Op.NEXT:
-            return f"there is a next step, with {first}"
-        case Op.WEAK_NEXT:
-            return f"at the next step, if there is one, {first}"
-        case Op.EVENTUALLY:
-            return f"then or later {first}" if inside else f"at some step {first}"
-        case Op.ALWAYS if node.args[0].op is Op.NOT:
-            avoided = args[0].removeprefix("not ")
-            return f"from then on never {avoided}" if inside else f"never {avoided}"
-        case Op.ALWAYS:
-            return f"from then on at every step {first}" if inside else f"at every step {first}"
-        case Op.YESTERDAY:
-            return f"at the step before, which there is, {first}"
-        case Op.ONCE:
-            return f"by then, at some step, {first}" if inside else f"at some step so far {first}"
-        case Op.HISTORICALLY if node.args[0].op is Op.NOT:
-            avoided = args[0].removeprefix("not ")
-            return f"until then never {avoided}" if inside else f"never so far {avoided}"
-        case Op.HISTORICALLY:
-            return f"at every step until then {first}" if inside else f"at every step so far {first}"
-    first, second = (grouped(arg, text) for arg, text in zip(node.args, args, strict=True))
-    since = "from then on, " if inside else ""
-    match node.op:
-        case Op.UNTIL:
-            return f"{since}{second} comes, and {first} at every step before it"
-        case Op.WEAK_UNTIL:
-            return f"{since}{first} at every step before {second}, which need not come"
-        case Op.RELEASE:
-            return f"{since}{second} up to and with the first step with {first}, or to the end if there is none"
-        case Op.STRONG_RELEASE:
-            return f"{since}{first} comes, and {second} at every step up to and with it"
-        case _:
-            return f"{second} has come, and {first} at every step since"
-
-
-def grouped(arg: Term, text: str) -> str:
-    """A part inside another, in parentheses unless it is a single word."""
-    plain = not arg.args or (arg.op.name == "NOT" and arg.args[0].op.name == "ATOM")
-    return text if plain else f"({text})"
+    op = node.op.name
+    args = [texts[arg, inside or op not in BOOLEAN] for arg in node.args]
+    if op in BOOLEAN or len(args) > 1:  # what holds one temporal phrase puts it in parentheses
+        args = [grouped(*pair) for pair in zip(node.args, args, strict=True)]
+    words = _TEMPORAL | _INSIDE if inside else _TEMPORAL
+    if node.args and f"{op} {node.args[0].op.name}" in words:
+        return words[f"{op} NOT"].format(args[0].removeprefix("not "))
+    return phrase(node, args, words)
 
 
 MAX_ATOMS = 8

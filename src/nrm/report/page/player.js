@@ -191,9 +191,9 @@ class Player {
   drawSight(now, state) {
     const { task, group } = this;
     if (!task.view) return;
-    const told = !this.episode.steps.some((step) => step.belief);
-    const belief = told ? [[task.machine.initial, 1]] : now ? now.belief : [[task.machine.initial, 1]];
-    const title = told ? `What ${methodOf(group.method).label} is told of the task at the beginning` : "What the policy sees of the task";
+    const given = !this.episode.steps.some((step) => step.belief);
+    const belief = given ? [[task.machine.initial, 1]] : now ? now.belief : [[task.machine.initial, 1]];
+    const title = given ? `What ${methodOf(group.method).label} is given of the task at the beginning` : "What the policy sees of the task";
     this.sight.replaceChildren(
       el("div", {}, el("h4", {}, "What the grounder reads"), methodOf(group.method).grounds ? readBars(this.recording, now) : el("p", { class: "quiet" }, `Nothing: ${methodOf(group.method).label} ${methodOf(group.method).knows}.`)),
       el("div", {}, el("h4", {}, title), viewPicture(task.view, belief, now ? now.letter : null)));

@@ -236,7 +236,8 @@ def unpack(files: Files, path: Path) -> None:
 
 def _write(files: Files, path: Path) -> None:
     # Tables may be longer than their checkpoint tells, but not shorter.
-    for name in sorted(files, key=lambda name: (name == CELL_FILE, name == "checkpoint.pt")):
+    last = ("checkpoint.pt", "policy.safetensors", CELL_FILE)
+    for name in sorted(files, key=lambda name: last.index(name) if name in last else -1):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path / name, files[name])
 
@@ -247,10 +248,7 @@ def _check_address(address: str) -> None:
         return  # Ray knows at once whether a cluster runs on this machine
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdigit():
-        raise EngineError(
-            f"'{address}' is no address of a Ray cluster; give host:port of its head, such as 10.0.0.1:6379, or auto, "
-            "and run this on a machine of the cluster"
-        )
+        raise EngineError(f"'{address}' is no address of a Ray cluster; give host:port of its head, or auto")
     try:
         with socket.create_connection((host, int(port)), timeout=5.0):
             pass
@@ -262,7 +260,4 @@ def _check_address(address: str) -> None:
     except subprocess.TimeoutExpired:
         healthy, reason = False, f"no answer in {HEALTH_SECONDS:.0f} seconds"
     if not healthy:
-        raise EngineError(
-            f"no Ray cluster can be reached at '{address}' ({reason}); 'ray start --head' starts one, and no --address "
-            "uses this machine alone"
-        )
+        raise EngineError(f"no Ray cluster can be reached at '{address}' ({reason}); start one: 'ray start --head'")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from nrm.automata import Limits
 from nrm.errors import FormulaSyntaxError, LimitError
+from nrm.logic import progression
+from nrm.logic.ldlf.formula import Op
 from nrm.logic.ltlf.patterns import PATTERNS
-from nrm.logic.regex import Regex, holds, parse, translate, translation
-from nrm.logic.regex import translation as derivatives
-from nrm.logic.regex.formula import Op
+from nrm.logic.regex import Regex, holds, parse, translate
 from nrm.machines import Alphabet, Task
 from tests.logic.languages import check_meaning, check_text, machine_of
 
@@ -157,17 +157,11 @@ def test_repetitions_have_a_limit_once_written_out(text: str) -> None:
         translate(text, exclusive=False)
 
 
-def test_expressions_that_grow_on_the_way_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivatives, "MAX_WORK", 20_000)
-    with pytest.raises(LimitError, match="more than 20,000 parts on the way"):
-        translate("(a; b + b; a){0,12}{0,12}", exclusive=False)
-
-
 @settings(max_examples=40, deadline=None)
 @given(_expressions([*STEPS, PATTERN]))
 def test_boolean_combinations_by_products(expression: Regex) -> None:
     for exclusive in (True, False):
         whole = machine_of("re", expression, exclusive)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(translation, "SMALL", Limits(states=0))
+            patch.setattr(progression, "SMALL", Limits(states=0))
             assert machine_of("re", expression, exclusive) == whole
