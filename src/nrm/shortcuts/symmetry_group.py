@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from math import factorial, prod
 
-import numpy as np
-
-from nrm.aliases import IntArray
-from nrm.shortcuts.symmetry_search import ARRAY_SPEED, Permutation, SymmetrySearch, refined_colours
-
-TWINS_FROM = 2048
-"""Entries of a transition table from which twins are looked for first: in smaller ones the search is as fast."""
+from nrm.shortcuts.symmetry_search import Permutation, SymmetrySearch
 
 
 def compose(outer: Sequence[int], inner: Sequence[int]) -> Permutation:
@@ -142,37 +135,30 @@ class SymmetryGroup:
 def symmetry_group(search: SymmetrySearch, fixed: Iterable[int] = ()) -> SymmetryGroup:
     """The symmetries of a machine that leave the classes in `fixed` in their places."""
     kept = [(number, number) for number in fixed]
-    stay = [number for number, _ in kept]
-    large = search.states * search.classes >= TWINS_FROM
-    twins = twin_sets(search, stay) if large else []
-    known = {one: swap(search.classes, one, other) for members in twins for one, other in pairwise(members)}
 
     def complete(choices: list[tuple[int, int]]) -> Permutation | None:
         return search.complete([*kept, *choices])
 
-    return group_of(search.classes, search.base(stay, twins), complete, known)
+    return group_of(search.classes, search.base(number for number, _ in kept), complete)
 
 
 def group_of(
     degree: int,
     base: Sequence[tuple[int, Sequence[int]]],
     complete: Callable[[list[tuple[int, int]]], Permutation | None],
-    known: Mapping[int, Permutation] | None = None,
 ) -> SymmetryGroup:
     """The group whose elements `complete` finds, one for given images of some points, if there is one.
 
     `base`: points that no element but the identity keeps, each with its possible images. From the end of the base to
     its beginning: what is known of the stabiliser so far says which images of a base point need not be tried, because a
     known element leads to them, or leads from them to one that was refuted. All permutations of ten points so need nine
-    completions. `known`: for some base points, an element that moves it and keeps all earlier ones.
+    completions.
     """
     generators = _Generators(degree)
     chain: list[Stabiliser] = []
     for depth in range(len(base) - 1, -1, -1):
         point, candidates = base[depth]
         stay = [(earlier, earlier) for earlier, _ in base[:depth]]
-        if known and point in known:
-            generators.add(known[point])
         tree = generators.tree(point)
         refuted: set[int] = set()
         for candidate in candidates:
@@ -214,65 +200,3 @@ class _Generators:
                     tree[image] = (number, point)
                     pending.append(image)
         return tree
-
-
-WASTED_TABLES = 4
-"""Twins are given up once refuted swaps have followed as many transitions as the machine has, times this."""
-
-
-def twin_sets(search: SymmetrySearch, fixed: Iterable[int] = ()) -> list[list[int]]:
-    """Sets of two or more twins among the classes that are not `fixed`, each of them whole; not always all sets."""
-    _, colours = refined_colours(search.columns, search.state_colours, search.class_colours, search.by_arrays)
-    kept = set(fixed)
-    alike: dict[int, list[int]] = {}
-    for number, colour in enumerate(colours):
-        if number not in kept:
-            alike.setdefault(colour, []).append(number)
-    state_colours = np.array(search.state_colours)
-    patience = WASTED_TABLES * search.columns.size
-    sets: list[list[int]] = []
-    for numbers in sorted(alike.values(), key=len):
-        found: list[list[int]] = []
-        for number in numbers:
-            for members in found:
-                swaps, followed = _swaps(search, state_colours, members[0], number)
-                if swaps:
-                    members.append(number)
-                    break
-                patience -= followed
-                if patience < 0:
-                    return sets
-            else:
-                found.append([number])
-        sets += [members for members in found if len(members) > 1]
-    return sets
-
-
-def swap(degree: int, one: int, other: int) -> Permutation:
-    """The permutation that swaps two points."""
-    images = list(range(degree))
-    images[one], images[other] = other, one
-    return tuple(images)
-
-
-def _swaps(search: SymmetrySearch, colours: IntArray, one: int, other: int) -> tuple[bool, int]:
-    """Whether swapping two classes is a symmetry, and how many transitions were followed to tell."""
-    columns = search.columns
-    images = np.array(swap(search.classes, one, other))
-    moved = np.full(search.states, -1, dtype=np.int64)
-    pending: IntArray = np.array(search.fixed)
-    moved[pending] = pending
-    followed, together = 0, 1
-    while len(pending):
-        here, pending = pending[:together], pending[together:]
-        together *= 2
-        search.spend(len(here) * search.classes // ARRAY_SPEED)
-        followed += len(here) * search.classes
-        targets = columns[here].ravel()
-        wanted = columns[moved[here]][:, images].ravel()
-        fresh = moved[targets] < 0
-        moved[targets[fresh]] = wanted[fresh]
-        if (moved[targets] != wanted).any() or (colours[targets] != colours[wanted]).any():
-            return False, followed
-        pending = np.concatenate([pending, np.unique(targets[fresh])])
-    return bool(len(np.unique(moved)) == search.states), followed
