@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from nrm.aliases import Symbol
+from nrm.automata import LetterFunction
 from nrm.errors import AlphabetError, listing
 from nrm.machines import MooreMachine
-from nrm.shortcuts.renaming import RenamingSearch, essential_letters
+from nrm.shortcuts.renaming import RenamingSearch
 from nrm.shortcuts.symmetry_search import SymmetrySearch
 
-ClassSign = tuple[int, tuple[Symbol, ...]]
-"""How many letters a class has that permutations move, and the symbols in it that they leave in place."""
+ClassSign = tuple[int | Fraction, tuple[Symbol, ...]]
+"""How many letters a class has that permutations move (of propositions: their share of all letters), and the symbols in
+it that they leave in place."""
 
 
 class Copies:
@@ -57,15 +58,15 @@ class _Shape:
             )
 
     @cached_property
-    def essential(self) -> tuple[tuple[int, ...], list[int]]:
-        """The propositions that matter, and the class of each set of them."""
-        return essential_letters(self.machine.letter_class)
+    def letters(self) -> LetterFunction:
+        """The classes as a function of the propositions."""
+        return self.machine.letters.function(len(self.machine.alphabet.symbols))
 
     @cached_property
     def signs(self) -> list[ClassSign]:
         """What a permutation keeps of each class."""
         if not self.machine.alphabet.is_exclusive:
-            return [(count, ()) for count in np.bincount(self.essential[1], minlength=self.machine.classes).tolist()]
+            return [(Fraction(size, self.machine.alphabet.size), ()) for size in self.machine.class_sizes]
         members: list[list[Symbol]] = [[] for _ in range(self.machine.classes)]
         for name, number in zip(self.machine.alphabet.symbols, self.machine.letter_class.tolist(), strict=True):
             members[number].append(name)
@@ -97,13 +98,13 @@ class _Shape:
         target = other.search()
         search = self.search(target)
         if not self.machine.alphabet.is_exclusive:
-            return RenamingSearch(self.essential[1], other.essential[1], search).complete(self._kept(other)) is not None
+            return RenamingSearch(search, self.letters, other.letters).complete(self._kept(other)) is not None
         found = search.complete(())
         # Refined colours of machines that are no copies cannot be compared, so outputs are looked at once more.
         return found is not None and self.outputs == [other.outputs[state] for state in search.states_of(found)]
 
     def _kept(self, other: _Shape) -> list[tuple[int, int]]:
         """The places of propositions that keep their names, here and there; -1 where one has none."""
-        here, there = ([one.machine.alphabet.symbols[bit] for bit in one.essential[0]] for one in (self, other))
+        here, there = ([one.machine.alphabet.symbols[bit] for bit in one.letters.asked] for one in (self, other))
         names = [name for name in self.fixed if name in here or name in there]
         return [(here.index(n) if n in here else -1, there.index(n) if n in there else -1) for n in names]

@@ -40,7 +40,7 @@ def refined_colours(
 
 def _ranks(rows: IntArray) -> IntArray:
     """(rows,) the place of each row among the different ones, in their order."""
-    ranks: IntArray = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    ranks: IntArray = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
     return ranks
 
 

@@ -59,7 +59,7 @@ def from_dot(text: str) -> MooreMachine:
         raise MachineError("the DOT text lacks nrm_kind and nrm_symbols; only DOT written by nrm can be read back")
     occurring = attributes.get("nrm_letters")
     sets = tuple(map(int, occurring.split(","))) if occurring else None
-    alphabet = Alphabet(tuple(symbols.split(",")), kind, sets)
+    alphabet = Alphabet.of_kind(symbols.split(","), kind, sets)
     names = [name for name in graph.nodes() if name != "start"]
     count = len(names)
     if set(names) != {f"q{state}" for state in range(count)}:

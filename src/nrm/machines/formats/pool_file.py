@@ -86,7 +86,7 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
             )
         letters = about["alphabet"]
         occurring = letters.get("occurring")
-        alphabet = Alphabet(tuple(letters["symbols"]), letters["kind"], occurring and tuple(occurring))
+        alphabet = Alphabet.of_kind(letters["symbols"], letters["kind"], occurring)
         pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
         origin: Json = about["origin"]
     except FileError:
