@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -80,22 +80,17 @@ def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
     """(letters,) where a Boolean formula over the alphabet's symbols holds."""
     root = parse(formula)
     check_symbols(root.atoms(), alphabet.symbols)
-    return evaluated(root, dict(zip(alphabet.symbols, alphabet.letter_masks().astype(bool).T, strict=True)))
-
-
-def evaluated(root: Formula, atoms: Mapping[str, BoolArray]) -> BoolArray:
-    """(letters,) where a Boolean formula holds, given where each of its atoms does."""
+    masks = alphabet.letter_masks().astype(bool)
     values: dict[Formula, BoolArray] = {}
-    size = len(next(iter(atoms.values())))
     for node in root.postorder():
         args = [values[arg] for arg in node.args]
         match node.op:
             case Op.TRUE:
-                value = np.ones(size, dtype=bool)
+                value = np.ones(len(masks), dtype=bool)
             case Op.FALSE:
-                value = np.zeros(size, dtype=bool)
+                value = np.zeros(len(masks), dtype=bool)
             case Op.ATOM:
-                value = atoms[node.name]
+                value = masks[:, alphabet.places[node.name]]
             case Op.NOT:
                 value = ~args[0]
             case Op.AND:

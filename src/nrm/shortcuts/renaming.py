@@ -3,21 +3,23 @@
 A renaming sigma reads proposition p as sigma(p): a formula that says `p` gets the truth of sigma(p), so the letter
 X becomes {p : sigma(p) in X}. A proposition is *essential* when its truth ever matters. A renaming that changes no
 reward must permute the essential propositions, since a machine that depends on them all cannot be served by fewer; the
-others may be read as anything.
+others may be read as anything. The same search finds tasks that differ in the names of their symbols alone (`Copies`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 from nrm.aliases import Symbol, SymbolMap
 from nrm.automata import LetterFunction
-from nrm.errors import UnknownSymbolError, unknown
+from nrm.errors import AlphabetError, UnknownSymbolError, listing, unknown
 from nrm.machines import MooreMachine
 from nrm.shortcuts.reduction import is_by_names
 from nrm.shortcuts.symmetry_group import SymmetryGroup, group_of
@@ -117,7 +119,7 @@ class RenamingSearch:
     def complete(self, pairs: list[tuple[int, int]]) -> Permutation | None:
         """A permutation that maps places as `pairs` say, if there is one."""
         chosen = dict(pairs)
-        if len(self.letters.asked) != len(self.target.asked) or -1 in chosen or -1 in chosen.values():
+        if len(self.letters.asked) != len(self.target.asked):
             return None
         if len(set(chosen.values())) < len(chosen) or not all(self._alike(pair) for pair in pairs):
             return None
@@ -129,7 +131,7 @@ class RenamingSearch:
         return self._extended(
             chosen,
             {
-                place: [target for target in free if all(self._alike((place, target), pair) for pair in pairs)]
+                place: [target for target in free if self._fits((place, target), pairs)]
                 for place in places
                 if place not in chosen
             },
@@ -160,6 +162,9 @@ class RenamingSearch:
                 return found
         return None
 
+    def _fits(self, pair: tuple[int, int], chosen: Sequence[tuple[int, int]]) -> bool:
+        return self._alike(pair) and all(self._alike(pair, other) for other in chosen)
+
     def _alike(self, *pairs: tuple[int, int]) -> bool:
         """Whether classes of each colour occur as often where these places hold as where their images do."""
         here = frozenset(self.letters.asked[place] for place, _ in pairs)
@@ -186,3 +191,118 @@ class RenamingSearch:
             return False
         permutation = [classes.get(number, -1) for number in range(self.search.classes)]
         return self.search.contains(permutation)
+
+
+ClassSign = tuple[int | Fraction, tuple[Symbol, ...]]
+"""How many letters a class has that permutations move (of propositions: their share of all letters), and the symbols in
+it that they leave in place."""
+
+
+class Copies:
+    """Some machines and their copies under permutations of symbols: `machine in copies`.
+
+    Few machines look like one of ours (as many states of each output, as many letters in each class), and only for
+    these a permutation is searched for. Machines are minimal, as compiled.
+    """
+
+    def __init__(self, machines: Iterable[MooreMachine], fixed: Collection[Symbol] = ()) -> None:
+        """`fixed`: symbols that keep their names, such as the one that says that nothing holds."""
+        self._fixed = tuple(fixed)
+        self._known: dict[object, list[_Shape]] = {}
+        for machine in machines:
+            shape = self._shape(machine)
+            if not self._holds(shape):
+                self._known.setdefault(shape.look, []).append(shape)
+
+    def __contains__(self, machine: MooreMachine) -> bool:
+        return self._holds(self._shape(machine))
+
+    def _shape(self, machine: MooreMachine) -> _Shape:
+        kind = _SymbolShape if machine.alphabet.is_exclusive else _PropositionShape
+        return kind(machine, self._fixed)
+
+    def _holds(self, shape: _Shape) -> bool:
+        return any(shape.renames_to(other) for other in self._known.get(shape.look, ()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape(ABC):
+    """What of a machine does not depend on the names of its symbols."""
+
+    machine: MooreMachine
+    fixed: tuple[Symbol, ...]
+
+    @property
+    @abstractmethod
+    def signs(self) -> list[ClassSign]:
+        """What a permutation keeps of each class."""
+
+    @abstractmethod
+    def renames_to(self, other: Any) -> bool:
+        """Whether a permutation of symbols makes another machine of equal look of this one."""
+
+    @cached_property
+    def outputs(self) -> list[tuple[float, bool]]:
+        """The output of each state, and whether it accepts."""
+        return list(zip(self.machine.outputs.tolist(), self.machine.accepting.tolist(), strict=True))
+
+    @cached_property
+    def look(self) -> object:
+        """Equal for copies."""
+        return type(self), tuple(sorted(self.outputs)), tuple(sorted(self.signs))
+
+    def search(self, target: SymmetrySearch | None = None) -> SymmetrySearch:
+        """The search for ways to map this machine; colours are equal in machines of equal look."""
+        outputs, signs = sorted(set(self.outputs)), sorted(set(self.signs))
+        coded = self.machine.with_outputs([outputs.index(output) for output in self.outputs])
+        search = SymmetrySearch(coded, target=target)
+        search.class_colours = [signs.index(sign) for sign in self.signs]
+        return search
+
+
+class _SymbolShape(_Shape):
+    @cached_property
+    def signs(self) -> list[ClassSign]:
+        members: list[list[Symbol]] = [[] for _ in range(self.machine.classes)]
+        for name, number in zip(self.machine.alphabet.symbols, self.machine.letter_class.tolist(), strict=True):
+            members[number].append(name)
+        kept = [tuple(name for name in names if name in self.fixed) for names in members]
+        return [(len(names) - len(fixed), fixed) for names, fixed in zip(members, kept, strict=True)]
+
+    def renames_to(self, other: _SymbolShape) -> bool:
+        search = self.search(other.search())
+        found = search.complete(())
+        # Refined colours of machines that are no copies cannot be compared, so outputs are looked at once more.
+        return found is not None and self.outputs == [other.outputs[state] for state in search.states_of(found)]
+
+
+class _PropositionShape(_Shape):
+    def __post_init__(self) -> None:
+        alphabet = self.machine.alphabet
+        if alphabet.occurring is not None:
+            raise AlphabetError(
+                f"renaming the propositions {listing(alphabet.symbols, 6)} leads out of the sets of them that occur; "
+                "compile the task over all sets (propositions=…)"
+            )
+
+    @cached_property
+    def letters(self) -> LetterFunction:
+        """The classes as a function of the propositions."""
+        return self.machine.letters.function(len(self.machine.alphabet.symbols))
+
+    @cached_property
+    def essential(self) -> list[Symbol]:
+        """The propositions whose truth ever matters."""
+        return [self.machine.alphabet.symbols[place] for place in self.letters.asked]
+
+    @cached_property
+    def signs(self) -> list[ClassSign]:
+        return [(Fraction(size, self.machine.alphabet.size), ()) for size in self.machine.class_sizes]
+
+    def renames_to(self, other: _PropositionShape) -> bool:
+        here, there = self.essential, other.essential
+        kept = [name for name in self.fixed if name in here or name in there]
+        if any(name not in here or name not in there for name in kept):
+            return False
+        search = RenamingSearch(self.search(other.search()), self.letters, other.letters)
+        return search.complete([(here.index(name), there.index(name)) for name in kept]) is not None

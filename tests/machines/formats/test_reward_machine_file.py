@@ -343,10 +343,11 @@ def test_unknown_propositions_and_options(tmp_path: Path) -> None:
     assert isinstance(load_reward_machine(path, fall_off="terminal"), RewardMachine)
 
 
-def test_rewards_that_add_up_in_too_many_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges = [f"({n},{n + 1},'{'' if one else '!'}a',{one * 2**n})" for n in range(12) for one in (0, 1)]
-    text = "\n".join(["0", "[12]", *edges])
-    assert parse_reward_machine(text).to_moore().states == 2**13 - 1
-    monkeypatch.setattr("nrm.machines.reward_machine.MAX_COPIES", 1000)
-    with pytest.raises(LimitError, match="add up in more than 1,000 ways"):
-        parse_reward_machine(text).to_moore()
+def test_rewards_that_add_up_in_too_many_ways() -> None:
+    def text(length: int) -> str:
+        edges = [f"({n},{n + 1},'{'' if one else '!'}a',{one * 2**n})" for n in range(length) for one in (0, 1)]
+        return "\n".join(["0", f"[{length}]", *edges])
+
+    assert parse_reward_machine(text(12)).to_moore().states == 2**13 - 1
+    with pytest.raises(LimitError, match="100,000"):
+        parse_reward_machine(text(16)).to_moore()

@@ -275,7 +275,7 @@ def _moves(items: list[Any], alphabet: Alphabet, states: int) -> list[list[Move]
                 taken = guard(alphabet, np.arange(alphabet.size) == implicit)
                 implicit += 1
             else:
-                taken = _guard(label[1:-1], names, place.line)
+                taken = _guard(label[1:-1], names, place.line or 0)
             here.setdefault(_state(place, states), []).append(taken)
     return [[(either(*labels), target) for target, labels in state.items()] for state in moves]
 
