@@ -218,8 +218,13 @@ class Copies:
         return self._holds(self._shape(machine))
 
     def _shape(self, machine: MooreMachine) -> _Shape:
-        kind = _SymbolShape if machine.alphabet.is_exclusive else _PropositionShape
-        return kind(machine, self._fixed)
+        alphabet = machine.alphabet
+        if alphabet.occurring is not None:
+            raise AlphabetError(
+                f"renaming the propositions {listing(alphabet.symbols, 6)} leads out of the sets of them that occur; "
+                "compile the task over all sets (propositions=…)"
+            )
+        return (_SymbolShape if alphabet.is_exclusive else _PropositionShape)(machine, self._fixed)
 
     def _holds(self, shape: _Shape) -> bool:
         return any(shape.renames_to(other) for other in self._known.get(shape.look, ()))
@@ -277,14 +282,6 @@ class _SymbolShape(_Shape):
 
 
 class _PropositionShape(_Shape):
-    def __post_init__(self) -> None:
-        alphabet = self.machine.alphabet
-        if alphabet.occurring is not None:
-            raise AlphabetError(
-                f"renaming the propositions {listing(alphabet.symbols, 6)} leads out of the sets of them that occur; "
-                "compile the task over all sets (propositions=…)"
-            )
-
     @cached_property
     def letters(self) -> LetterFunction:
         """The classes as a function of the propositions."""
