@@ -117,7 +117,7 @@ def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, 
 
 
 def test_symbols_without_a_formula_go_by_their_numbers() -> None:
-    learned = LearnedSymbols(("o0", "o1", "o2", "o3"), (0, 1, 1, 2), {1: "symbol 1", 2: "symbol 2"})
+    learned = LearnedSymbols((("o0", ""), ("o1", "symbol 1"), ("o2", "symbol 1"), ("o3", "symbol 2")))
     assert learned.legend() == "learned symbols: symbol 1 = o1, o2; symbol 2 = o3; anything else does nothing"
     assert [learned.said(letter) for letter in (-1, 0, 3)] == [
         "something new, which does nothing",

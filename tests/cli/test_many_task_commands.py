@@ -109,4 +109,4 @@ def test_symbols_can_be_read_as_the_most_probable_ones(nrm_command: Nrm, obeys: 
     options = ("evaluate", obeys, "--task", "F(a & F b)", "--episodes", "2")
     assert json.loads(nrm_command(*options, "--belief", "argmax", "--json").out)["belief"] == "argmax"
     assert "no rewards are read (argmax beliefs)" in nrm_command(*options, "--belief", "argmax").out
-    assert "--rewards is --belief now" in nrm_command(*options, "--rewards").err
+    assert "--rewards is --belief filtered now" in nrm_command(*options, "--rewards").err

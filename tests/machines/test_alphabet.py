@@ -76,11 +76,9 @@ def test_too_many_propositions() -> None:
         Alphabet.propositional(f"p{index}" for index in range(1001))
 
 
-def test_text_is_not_a_list_of_names() -> None:
-    with pytest.raises(AlphabetError, match="list of names"):
-        Alphabet("abc")  # type: ignore[arg-type]
+def test_a_kind_that_does_not_exist() -> None:
     with pytest.raises(AlphabetError, match="'both'"):
-        Alphabet(("a",), "both")  # type: ignore[arg-type]
+        Alphabet.of_kind(("a",), "both")
 
 
 def test_bad_steps() -> None:

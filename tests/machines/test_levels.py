@@ -9,7 +9,7 @@ import torch
 import nrm
 from nrm.errors import EpisodeError
 from nrm.machines import LevelCodec, with_rewards
-from nrm.machines.levels import paid_success
+from nrm.machines.rewards import paid_success
 
 LEVELS = [0.0, 50.0, 100.0]
 SYMBOLS = ("a", "b", "c", "d", "e")

@@ -35,7 +35,7 @@ def test_the_papers_tasks(task: nrm.PaperTask) -> None:
 
 @given(formulas(), st.booleans())
 def test_the_distance_potential(formula: Formula, exclusive: bool) -> None:
-    machine = nrm.compile(formula, nrm.Alphabet(("a", "b"), "exclusive" if exclusive else "propositional"))
+    machine = nrm.compile(formula, nrm.Alphabet.of_kind(("a", "b"), "exclusive" if exclusive else "propositional"))
     distance = machine.distance_to_acceptance
     assert np.isfinite(machine.outputs).all()
     assert (machine.outputs[machine.accepting] == 100).all()

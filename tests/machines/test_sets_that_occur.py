@@ -41,9 +41,9 @@ def test_what_never_holds_together_is_no_letter() -> None:
 @pytest.mark.parametrize("sets", [(), (1, 0), (0, 0), (-1,), (8,)])
 def test_sets_that_are_none(sets: tuple[int, ...]) -> None:
     with pytest.raises(AlphabetError, match="below 2\\^3, ascending and each once"):
-        Alphabet(("red", "blue", "green"), "propositional", sets)
+        Alphabet.of_kind(("red", "blue", "green"), "propositional", sets)
     with pytest.raises(AlphabetError, match="exactly one symbol holds"):
-        Alphabet(("red", "blue"), "exclusive", (0, 1))
+        Alphabet.of_kind(("red", "blue"), "exclusive", (0, 1))
 
 
 def test_a_task_takes_as_many_steps_as_the_env_asks_for() -> None:

@@ -10,7 +10,7 @@ import nrm
 from nrm.logic import Formula
 from nrm.machines import Alphabet, TaskSet, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool
-from nrm.machines.task_encoding import labelled_moves
+from nrm.machines.task_set import labelled_moves
 from tests.automata.diagrams import in_diagrams, use_diagrams
 from tests.strategies import formulas
 

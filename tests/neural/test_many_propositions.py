@@ -15,6 +15,7 @@ from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore
 from nrm.neural.descent import sequence
 from nrm.neural.em.steps import expected_letters
+from nrm.shortcuts import shortcuts
 from nrm.tracking import BeliefMemory, TaskBeliefMemory, Transition
 from nrm.tracking.accuracy import AccuracyMeter
 
@@ -167,3 +168,11 @@ def test_accuracy_of_many_propositions_is_of_classes() -> None:
     assert found.plain == pytest.approx(4 / 6)
     assert found.modulo_shortcuts == 1.0
     assert meter.compare(true, np.zeros(6, dtype=np.int64)).modulo_shortcuts == pytest.approx(1 / 6)
+    small = machine_of(5)
+    plain = AccuracyMeter(small)
+    letters = np.array([0, 1, 2, 3, 4, 8, 16])
+    taken = np.array([0, 1, 3, 3, 8, 8, 2])
+    confusion = np.zeros((small.alphabet.size,) * 2)
+    np.add.at(confusion, (letters, taken), 1.0)
+    twin, found = nrm.diagnose(shortcuts(small), confusion), plain.compare(letters, taken)
+    assert found[:3] == (twin.accuracy, twin.balanced_accuracy, twin.accuracy_modulo_shortcuts)

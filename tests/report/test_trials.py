@@ -123,7 +123,7 @@ def test_a_file_has_no_other_formulas(tmp_path: Path) -> None:
     (tmp_path / "tasks.txt").unlink()
     assert build_report(tmp_path / "runs", recorded=0).data["trials"]  # the run keeps its tasks
     (tmp_path / "runs" / "one" / "tasks.npz").unlink()
-    with pytest.warns(NrmWarning, match="drawn anew"):
+    with pytest.warns(NrmWarning, match="sampled again"):
         gone = build_report(tmp_path / "runs")
     assert gone.data["trials"] == []
     assert "tasks.txt" in next(iter(gone.problems.values()))

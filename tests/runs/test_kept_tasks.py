@@ -1,4 +1,4 @@
-"""The tasks of a run are drawn once: kept in its folder, read back equal, drawn anew where they are lost."""
+"""The tasks of a run are drawn once: kept in its folder, read back equal, sampled again where they are lost."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_lost_and_damaged_tasks_are_drawn_anew_and_said(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for damage in (path.unlink, lambda: path.write_bytes(whole[:100])):
         damage()
-        with pytest.warns(NrmWarning, match="drawn anew"):
+        with pytest.warns(NrmWarning, match="sampled again"):
             found = folder.config().pool
         assert found is not None
         assert given.pool is not None

@@ -13,7 +13,7 @@ import nrm
 from nrm.errors import AlphabetError, LimitError, MachineError, NrmError, UnknownSymbolError
 from nrm.machines import MooreMachine
 from nrm.shortcuts import Shortcuts, brute_force, shortcuts
-from nrm.shortcuts.counting import digits
+from nrm.shortcuts.symmetry_group import digits
 from tests.shortcuts.planted import cycle, machine_of, planted
 
 
@@ -291,7 +291,7 @@ def test_a_single_letter_is_not_confused() -> None:
 def test_visits_of_propositions() -> None:
     # 512 states and 512 classes, of which hundreds look alike and no two can be swapped alone.
     names = [f"p{number}" for number in range(9)]
-    found = shortcuts(nrm.compile(f"visit({', '.join(names)})", propositions=names), work=4_000_000)
+    found = shortcuts(nrm.compile(f"visit({', '.join(names)})", propositions=names), work=40_000_000)
     assert (found.machine.states, found.machine.classes) == (512, 512)
     assert found.count == found.symmetries == found.renamings.count == factorial(9)
     assert found.labels_needed == tuple(names[:-1])

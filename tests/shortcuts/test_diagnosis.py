@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import nrm
 from nrm.errors import LimitError, NrmError, TraceError, UnknownSymbolError
 from nrm.machines import MooreMachine
-from nrm.shortcuts import diagnose, diagnosis, shortcuts
-from nrm.shortcuts.diagnosis import confusion_matrix
-from tests.shortcuts.planted import cycle, machine_of, planted
+from nrm.shortcuts import best_symmetry, diagnose, shortcuts
+from nrm.shortcuts.diagnosis import assignment, confusion_matrix
+from nrm.shortcuts.symmetry_group import Stabiliser, SymmetryGroup
+from tests.shortcuts.planted import planted
 
 FOUND = shortcuts(nrm.compile("F a & F b", nrm.PAPER_SYMBOLS))
 
@@ -96,8 +97,8 @@ def test_what_was_never_observed_may_still_need_repair() -> None:
         ("abcde", 1000.0, "not reliably (20.2% plain", "noise"),
         ("bacde", 0.1, "more training cannot help", "not done"),
         ("bacde", 100.0, "the training is not done", "its rewards are the true ones"),
-        ("abeec", 0.1, "confuses only", "not done"),
-        ("abeec", 100.0, "the training is not done", "confuses only"),
+        ("abeec", 0.1, "could teach the difference", "not done"),
+        ("abeec", 100.0, "the training is not done", "could teach the difference"),
     ],
 )
 def test_the_words_go_by_the_accuracy(mapping: str, noise: float, said: str, not_said: str) -> None:
@@ -135,7 +136,7 @@ def test_accuracy_modulo_shortcuts_is_the_best_over_all_symmetries(machine: Moor
 def test_assignment(size: int, data: st.DataObject) -> None:
     row = st.lists(st.integers(0, 20), min_size=size, max_size=size)
     scores = np.array(data.draw(st.lists(row, min_size=size, max_size=size)), dtype=float)
-    columns = diagnosis.assignment(scores)
+    columns = assignment(scores)
     assert sorted(columns) == list(range(size))
     best = max(sum(scores[r, c] for r, c in enumerate(order)) for order in permutations(range(size)))
     assert sum(scores[r, c] for r, c in enumerate(columns)) == best
@@ -179,7 +180,8 @@ def test_a_matrix_that_is_none_is_told(matrix: object, message: str) -> None:
         diagnose(FOUND, matrix)  # type: ignore[arg-type]
 
 
-def test_too_many_symmetries_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnosis, "MAX_LISTED", 3)
-    with pytest.raises(LimitError, match="one by one"):
-        diagnose(shortcuts(machine_of(*cycle(5))), np.eye(5))
+def test_too_many_symmetries_to_compare() -> None:
+    orbit = dict.fromkeys(range(600))
+    group = SymmetryGroup(600, ((*range(1, 600), 0),), (Stabiliser(0, orbit), Stabiliser(1, orbit)))
+    with pytest.raises(LimitError, match="360,000"):
+        best_symmetry(group, np.eye(600))

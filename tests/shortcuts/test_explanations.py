@@ -52,7 +52,7 @@ def test_every_pattern_is_recognised_up_to_equivalence(name: str, exclusive: boo
     formula = read_formula(PATTERNS[name].example).formula
     found = recognised(formula, exclusive, "ltlf")
     assert found is not None
-    alphabet = nrm.Alphabet(formula.atoms(), "exclusive" if exclusive else "propositional")
+    alphabet = nrm.Alphabet.of_kind(formula.atoms(), "exclusive" if exclusive else "propositional")
     assert nrm.compile(found, alphabet) == nrm.compile(PATTERNS[name].example, alphabet)
 
 

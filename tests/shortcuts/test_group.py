@@ -1,6 +1,6 @@
 """Groups against the obvious list of their elements."""
 
-from itertools import combinations, permutations
+from itertools import permutations
 from unittest.mock import patch
 
 import pytest
@@ -10,10 +10,8 @@ import nrm
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, minimise
 from nrm.shortcuts import shortcuts
-from nrm.shortcuts import symmetry_group as group
-from nrm.shortcuts import symmetry_search as search
 from nrm.shortcuts.reduction import reduced
-from nrm.shortcuts.symmetry_group import SymmetryGroup, compose, swap, twin_sets
+from nrm.shortcuts.symmetry_group import SymmetryGroup, compose
 from nrm.shortcuts.symmetry_search import SymmetrySearch, refined_colours
 from tests.shortcuts.planted import cycle, machine_of, planted
 
@@ -59,87 +57,22 @@ def test_groups_of_small_machines(machine: MooreMachine) -> None:
         check(shortcuts(machine).group, symmetries(small))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(planted())
-def test_groups_found_from_twins(machine: MooreMachine) -> None:
+def test_groups_found_by_refined_colours(machine: MooreMachine) -> None:
     small = reduced(machine)
-    with patch.object(group, "TWINS_FROM", 0):
-        found = shortcuts(machine)
-    assert set(found.group.elements()) == set(shortcuts(machine).group.elements())
-    assert found.symmetries == shortcuts(machine).symmetries
-    if small.states <= 7:
-        check(found.group, symmetries(small))
-
-
-@settings(max_examples=150, deadline=None)
-@given(planted())
-def test_groups_found_by_arrays(machine: MooreMachine) -> None:
-    small = reduced(machine)
-    with patch.object(search, "ARRAYS_FROM", 1):
+    with patch.object(SymmetrySearch, "patience", 1):
         found = shortcuts(machine)
         accepted = {images for images in permutations(range(small.classes)) if SymmetrySearch(small).contains(images)}
-    assert accepted == set(found.group.elements())
-    assert set(found.group.elements()) == set(shortcuts(machine).group.elements())
-    if small.states <= 7:
-        check(found.group, symmetries(small))
+    assert accepted == set(found.group.elements()) == set(shortcuts(machine).group.elements())
 
 
-@settings(max_examples=100, deadline=None)
-@given(planted())
-def test_groups_when_twins_are_given_up(machine: MooreMachine) -> None:
-    expected = set(shortcuts(machine).group.elements())
-    for tables in (0, 1):
-        with patch.object(group, "TWINS_FROM", 0), patch.object(group, "WASTED_TABLES", tables):
-            assert set(shortcuts(machine).group.elements()) == expected
-
-
-def test_only_whole_sets_of_twins_are_used() -> None:
-    names = [f"s{number}" for number in range(8)]
-    halves = [" & ".join(f"F {name}" for name in half) for half in (names[:4], names[4:])]
-    found = shortcuts(nrm.compile(f"({halves[0]}) | ({halves[1]})", names))
-    assert [len(members) for members in twin_sets(SymmetrySearch(found.machine))] == [4, 4]
-    with patch.object(group, "WASTED_TABLES", 0):
-        assert twin_sets(SymmetrySearch(found.machine)) == []
-
-
-@settings(max_examples=100, deadline=None)
-@given(planted())
-def test_twins_are_classes_that_can_be_swapped(machine: MooreMachine) -> None:
-    found = shortcuts(machine)
-    elements = set(found.group.elements())
-    # Without refined colours each swap has to be followed through the machine.
-    with patch.object(group, "refined_colours", lambda columns, states, classes, spend: (states, [0] * len(classes))):
-        sets = twin_sets(SymmetrySearch(found.machine))
-    assert sorted(sets) == sorted(twin_sets(SymmetrySearch(found.machine)))
-    set_of = {number: members for members in sets for number in members}
-    for one, other in combinations(range(found.machine.classes), 2):
-        assert (swap(found.machine.classes, one, other) in elements) == (other in set_of.get(one, []))
-
-
-def test_no_twins_where_only_rotations_are_symmetries() -> None:
-    # As the cycle, but winning and losing look alike for one step: a wrong swap contradicts itself before it shows.
-    table, _ = cycle(6)
-    won, lost = 7, 8
-    table[won], table[lost] = 9, 10
-    rows = [*table.tolist(), [9] * 6, [10] * 6]
-    machine = machine_of(rows, [0] * 9 + [1, -1])
-    assert twin_sets(SymmetrySearch(reduced(machine))) == []
-    with patch.object(group, "TWINS_FROM", 0):
-        assert shortcuts(machine).symmetries == 6
-
-
-def test_large_machines_with_several_sets_of_twins() -> None:
+def test_large_machines_with_interchangeable_sets() -> None:
     # Visit all of one half, or all of the other: each half in any order, and the halves swapped.
     names = [f"s{number}" for number in range(8)]
     halves = [" & ".join(f"F {name}" for name in half) for half in (names[:4], names[4:])]
     found = shortcuts(nrm.compile(f"({halves[0]}) | ({halves[1]})", names))
-    assert found.machine.columns.size >= group.TWINS_FROM / 2
-    with patch.object(group, "TWINS_FROM", 0):
-        twin = shortcuts(found.machine)
-    with patch.object(group, "TWINS_FROM", 10**9):
-        plain = shortcuts(found.machine)
-    assert twin.symmetries == plain.symmetries == found.symmetries == 2 * 24 * 24
-    assert set(twin.group.elements()) == set(plain.group.elements())
+    assert found.symmetries == len(set(found.group.elements())) == 2 * 24 * 24
 
 
 def test_rotations_and_pairs() -> None:
@@ -157,7 +90,7 @@ def test_rotations_and_pairs() -> None:
 def test_every_symmetry_keeps_the_refined_colours(machine: MooreMachine) -> None:
     found = shortcuts(machine)
     small = found.machine
-    states, classes = refined_colours(small.columns, small.level_of_state.tolist(), [0] * small.classes)
+    states, classes = refined_colours(small.columns, small.level_of_state.tolist(), [0] * small.classes, bool)
     for images in found.group.elements():
         moved = SymmetrySearch(small).states_of(images)
         assert [classes[image] for image in images] == classes
@@ -179,7 +112,9 @@ def test_refining_colours_is_work_too() -> None:
     rows = [[min(state + 1, length), 0] for state in range(length + 1)]
     machine = machine_of(rows, [0] * length + [1])
     with pytest.raises(LimitError, match="transitions"):
-        twin_sets(SymmetrySearch(machine, work=100_000))
+        refined_colours(
+            machine.columns, machine.level_of_state.tolist(), [0, 0], SymmetrySearch(machine, 100_000).spend
+        )
 
 
 def test_search_survives_many_refuted_choices() -> None:

@@ -15,7 +15,7 @@ from nrm.automata.letters import LetterDiagram
 from nrm.errors import LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.shortcuts import task_set_shortcuts
-from nrm.shortcuts.counting import digits
+from nrm.shortcuts.symmetry_group import digits
 from tests.automata.diagrams import in_diagrams, use_diagrams
 from tests.cli.conftest import Nrm, nrm_command
 

@@ -3,7 +3,7 @@
 from nrm.automata.classes import letter_classes, merged_classes
 from nrm.automata.dfa import Dfa, combined_all
 from nrm.automata.diagram import Cube, cubes_of
-from nrm.automata.letters import MAX_LISTED, Classes, LetterClasses, ListedLetters, Truths, in_columns
+from nrm.automata.letters import MAX_LISTED, Classes, LetterClasses, ListedLetters, Truths, in_columns, shortest_cubes
 from nrm.automata.letters import LetterDiagram as LetterFunction
 from nrm.automata.moves import Moves, Moving, moves_of_classes, moves_of_nodes, read_diagram, unpacked
 from nrm.automata.mtbdd import DEFAULT_LIMITS, FALSE, LEAF, TRUE, Bdd, Limits, Mtbdd
@@ -42,5 +42,6 @@ __all__ = [
     "moves_of_nodes",
     "quotient",
     "read_diagram",
+    "shortest_cubes",
     "unpacked",
 ]

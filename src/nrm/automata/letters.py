@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray, Letter
-from nrm.automata.diagram import MAX_NODES, Diagram
+from nrm.automata.diagram import MAX_NODES, Cube, Diagram
 from nrm.automata.mtbdd import Mtbdd
 from nrm.errors import LimitError, MachineError
 
@@ -86,9 +86,6 @@ class LetterDiagram(Diagram):
     def members(self, number: int) -> None:
         """None: a class may have too many letters."""
 
-    def essential(self) -> tuple[tuple[int, ...], None]:
-        return self.asked, None
-
     def function(self, propositions: int) -> LetterDiagram:  # noqa: ARG002 - those that it is over
         return self
 
@@ -142,19 +139,23 @@ class LetterDiagram(Diagram):
                     shares[-1 - child] = shares.get(-1 - child, 0) + part
         return shares
 
-    def exchanged(self, images: Mapping[int, int]) -> dict[int, int] | None:
-        """How classes are permuted where propositions are exchanged, p for `images[p]`; None where they are torn apart.
+    def exchanged(self, images: Mapping[int, int], target: LetterDiagram) -> dict[int, int] | None:
+        """The class of `target` that each class becomes where propositions are exchanged, p for `images[p]`.
 
-        With pi(x) = {images[p] : p in x} the class of pi(x) must follow from that of x, and back.
+        With pi(x) = {images[p] : p in x} the target's class of pi(x) must follow from ours of x, and back; None where
+        it does not. `images` has all propositions that are asked for.
         """
         back = {image: proposition for proposition, image in images.items()}
-        bits = [back.get(number, number) for number in range(self.propositions)]
-        other = self.placed(bits, self.propositions).reordered(self.order)
-        if other.nodes != self.nodes or other.order != self.order:
+        spare = iter([number for number in range(max(self.propositions, target.propositions)) if number not in images])
+        bits = [back[number] if number in back else next(spare) for number in range(target.propositions)]
+        other = target.placed(bits, self.propositions)
+        order = (*self.order, *(number for number in other.order if number not in self.order))
+        own, other = self.reordered(order), other.reordered(order)
+        if other.nodes != own.nodes:
             return None
-        ours, theirs = self.lists, other.lists
+        ours, theirs = own.lists, other.lists
         matched: dict[int, int] = {}
-        pending = [(self.root, other.root)]
+        pending = [(own.root, other.root)]
         while pending:
             one, two = pending.pop()
             if matched.setdefault(one, two) != two or (one < 0) != (two < 0):
@@ -263,13 +264,6 @@ class ListedLetters:
     def _function(self) -> LetterDiagram:
         return self.function(len(self.numbers).bit_length() - 1)
 
-    def essential(self) -> tuple[tuple[int, ...], list[int]]:
-        """The propositions whose truth ever matters, and the classes of the sets of these; None where too many."""
-        places = self._function.asked
-        few = np.arange(1 << len(places))
-        spread = sum(((few >> place & 1) << bit for place, bit in enumerate(places)), np.zeros_like(few))
-        return places, self.numbers[spread].tolist()
-
     def truths(self, propositions: int) -> dict[int, Truths]:
         """For each class which propositions hold at some of its letters, and which do not at some."""
         return self._function.truths(propositions)
@@ -299,3 +293,31 @@ class Classes(NamedTuple):
     letters: LetterClasses
     columns: IntArray
     """(states, classes) the next state."""
+
+
+def shortest_cubes(lower: int, upper: int, variables: int) -> list[Cube]:
+    """Cubes that cover `lower` and stay inside `upper`, the shortest first; sets of letters have one bit a letter."""
+    return sorted(_irredundant(lower, upper, variables)[0], key=lambda cube: (len(cube), cube))
+
+
+def _irredundant(lower: int, upper: int, variables: int) -> tuple[list[Cube], int]:
+    """Cubes that cover `lower` and stay inside `upper`, none superfluous, and what they cover (Minato, Morreale)."""
+    if lower == 0:
+        return [], 0
+    if upper == (1 << (1 << variables)) - 1:
+        return [()], upper
+    top = variables - 1
+    width = 1 << top
+    mask = (1 << width) - 1
+    low_0, low_1 = lower & mask, lower >> width
+    up_0, up_1 = upper & mask, upper >> width
+    cubes_0, covered_0 = _irredundant(low_0 & ~up_1, up_0, top)
+    cubes_1, covered_1 = _irredundant(low_1 & ~up_0, up_1, top)
+    rest = (low_0 & ~covered_0) | (low_1 & ~covered_1)
+    cubes, covered = _irredundant(rest, up_0 & up_1, top)
+    found = [
+        *cubes,
+        *((*cube, (top, False)) for cube in cubes_0),
+        *((*cube, (top, True)) for cube in cubes_1),
+    ]
+    return found, (covered_0 | covered) | (covered_1 | covered) << width

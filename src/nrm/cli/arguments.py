@@ -227,7 +227,7 @@ def _current(
     if not dot and (values := RENAMED_VALUES.get(head) or RENAMED_VALUES.get(new)):
         meant = Words(values.get(word, word) for word in meant)
     if new != f"{head}{dot}{rest}":
-        renamed[f"--{option}"] = f"--{new}"
+        renamed[f"--{option}"] = f"--{new} {value.replace('{}', '…')}".rstrip()
     elif meant != words:
         renamed[" ".join([f"--{option}", *words])] = " ".join([f"--{new}", *meant])
     return new, meant

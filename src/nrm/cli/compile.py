@@ -90,14 +90,13 @@ def size_of(machine: MooreMachine) -> str:
 
 def symbols_of(alphabet: Alphabet) -> str:
     """The symbols or propositions, and how many of them may hold."""
-    kind = "exactly one holds at each step" if alphabet.is_exclusive else "any of them may hold at a step"
-    return f"{listing(alphabet.symbols)}  ({kind})"
+    return f"{listing(alphabet.symbols)}  ({alphabet.rule})"
 
 
 def summary(source: Source) -> str:
     """A few lines on a machine and where it comes from."""
     machine, alphabet = source.machine, source.machine.alphabet
-    what = "symbols" if alphabet.is_exclusive else "props"
+    what = {"proposition": "props"}.get(alphabet.noun, "symbols")
     scheme = "custom potentials" if source.scheme is None or not isinstance(source.scheme, str) else source.scheme
     if source.from_file and source.scheme is None:
         scheme = "paid on entering a state" if source.paid else "as in the file"

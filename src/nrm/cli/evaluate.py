@@ -69,8 +69,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         left, right = (_figures(found, modulo=not note) for found in (greedy, sampled))
         learned, done = folder.machines(), len(trainer.history.returns)
         if self.json:
-            told = {} if learned is None else {"machine": learned_json(learned, done)}
-            print(json.dumps({**left, "sampled": right, "belief": belief, **told}))
+            machine = {} if learned is None else {"machine": learned_json(learned, done)}
+            print(json.dumps({**left, "sampled": right, "belief": belief, **machine}))
         else:
             _print_table(left, right)
             print(_reads(belief))
@@ -111,8 +111,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         sizes: list[Json] = [size._asdict() for size in by_size(found)]
         mean = sum(one.success_rate for one in found) / len(found)
         if self.json:
-            told = {"tasks": tasks, "sizes": sizes, "success_rate": mean}
-            print(json.dumps({**told, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
+            outcomes = {"tasks": tasks, "sizes": sizes, "success_rate": mean}
+            print(json.dumps({**outcomes, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
             return 0
         _print_outcomes(tasks, sizes)
         how = "best actions" if self.greedy else "sampled actions"

@@ -35,12 +35,12 @@ class Explain(MachineOptions, JsonOption):
 
     def run(self) -> int:
         """Explain, then print."""
-        told = Explanation(self._task(), self.limits)
-        compared = None if self.against is None else self._compared(told)
+        said = Explanation(self._task(), self.limits)
+        compared = None if self.against is None else self._compared(said)
         if self.json:
-            print(json.dumps(_as_json(told, compared), indent=2, ensure_ascii=False))
+            print(json.dumps(_as_json(said, compared), indent=2, ensure_ascii=False))
         else:
-            _print(told)
+            _print(said)
             if compared is not None:
                 print(_side_by_side(compared))
         return 0 if compared is None or compared.equivalent else 1
@@ -54,11 +54,11 @@ class Explain(MachineOptions, JsonOption):
         atoms = dict.fromkeys((*task.alphabet.symbols, *other.atoms()))
         return replace(task, alphabet=Alphabet.propositional(atoms))
 
-    def _compared(self, told: Explanation) -> Comparison:
+    def _compared(self, said: Explanation) -> Comparison:
         assert self.against is not None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NrmWarning)
-            return told.against(*self._other(told.task))
+            return said.against(*self._other(said.task))
 
     def _other(self, task: Task) -> Reading:
         """The second formula; errors say how it names its language."""
@@ -70,38 +70,38 @@ class Explain(MachineOptions, JsonOption):
             raise
 
 
-def _print(told: Explanation) -> None:
-    task, machine = told.task, told.machine
+def _print(said: Explanation) -> None:
+    task, machine = said.task, said.machine
     label = LANGUAGES[task.logic].label
     rows = [("formula", f"{task.formula.brief()}  ({label})"), ("over", symbols_of(task.alphabet))]
-    if told.words:
-        rows.append(("in words", told.words))
-    rows.append(("pattern", told.pattern or "none that has a name"))
-    rows += _traces(told)
+    if said.words:
+        rows.append(("in words", said.words))
+    rows.append(("pattern", said.pattern or "none that has a name"))
+    rows += _traces(said)
     rows.append(("machine", size_of(machine)))
-    rows.append(("symbols", _teaching(told)))
+    rows.append(("symbols", _teaching(said)))
     for name, text in rows:
         print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
 
 
-def _traces(told: Explanation) -> list[tuple[str, str]]:
-    if told.satisfying is None:
-        back = told.task.logic == DEFAULT_LOGIC and looks_back(told.task.formula)
+def _traces(said: Explanation) -> list[tuple[str, str]]:
+    if said.satisfying is None:
+        back = said.task.logic == DEFAULT_LOGIC and looks_back(said.task.formula)
         return [("satisfied", "never: no trace satisfies it" + (f". {LOOKS_BACK}" if back else ""))]
-    if told.unsatisfying is None:
+    if said.unsatisfying is None:
         return [("satisfied", "always: every trace satisfies it")]
-    later = "; it can be undone later" if told.undoable else "; whatever comes then"
-    rows = [("satisfied", f"by {_steps(told.satisfying)}{later}")]
-    if told.violating is not None:
-        rows.append(("lost", f"for good by {_steps(told.violating)}"))
+    later = "; it can be undone later" if said.undoable else "; whatever comes then"
+    rows = [("satisfied", f"by {_steps(said.satisfying)}{later}")]
+    if said.violating is not None:
+        rows.append(("lost", f"for good by {_steps(said.violating)}"))
     else:
-        rows.append(("lost", f"never for good; not yet satisfied by {_steps(told.unsatisfying)}"))
+        rows.append(("lost", f"never for good; not yet satisfied by {_steps(said.unsatisfying)}"))
     return rows
 
 
-def _teaching(told: Explanation) -> str:
+def _teaching(said: Explanation) -> str:
     try:
-        return " ".join(findings(told.shortcuts))
+        return " ".join(findings(said.shortcuts))
     except LimitError as error:
         return f"not analysed: {error}"
 
@@ -127,21 +127,21 @@ def _steps(trace: Sequence[Step] | None) -> str | None:
     return ",".join(step if isinstance(step, str) else "&".join(step) or "-" for step in trace)
 
 
-def _as_json(told: Explanation, compared: Comparison | None) -> dict[str, object]:
-    task = told.task
+def _as_json(said: Explanation, compared: Comparison | None) -> dict[str, object]:
+    task = said.task
     data: dict[str, object] = {
         "formula": str(task.formula),
         "logic": task.logic,
         "kind": task.alphabet.kind,
         "symbols": list(task.alphabet.symbols),
-        "words": told.words,
-        "pattern": told.pattern,
-        "satisfying": _steps(told.satisfying),
-        "violating": _steps(told.violating),
-        "undoable": told.undoable,
-        "states": told.machine.states,
-        "letter_classes": told.machine.classes,
-        "groundable": told.shortcuts.groundable,
+        "words": said.words,
+        "pattern": said.pattern,
+        "satisfying": _steps(said.satisfying),
+        "violating": _steps(said.violating),
+        "undoable": said.undoable,
+        "states": said.machine.states,
+        "letter_classes": said.machine.classes,
+        "groundable": said.shortcuts.groundable,
     }
     if compared is not None:
         only = {"only_first": _steps(compared.only_first), "only_second": _steps(compared.only_second)}

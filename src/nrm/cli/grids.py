@@ -1,4 +1,4 @@
-"""`nrm sweep` and `nrm reproduce`: grids of runs, and what is told at their end."""
+"""`nrm sweep` and `nrm reproduce`: grids of runs, and what is printed at their end."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,19 +44,13 @@ def learned_json(learned: LearnedMachines, episodes: int) -> Json:
     }
 
 
-NOTHING = "does nothing"
-
-
 @dataclass(frozen=True)
 class LearnedSymbols:
     """What each letter that can be read is to the learned machine."""
 
-    letters: tuple[str, ...]
-    """Their names: observations, or given symbols."""
-    symbols: tuple[int, ...]
-    """The symbol of each; 0 of those that do nothing."""
-    names: Mapping[int, str]
-    """Of symbols: the atoms of the formula that the machine looks like, else their numbers."""
+    meaning: tuple[tuple[str, str], ...]
+    """Its name, and that of its symbol: an atom of the formula that the machine looks like, else a number; empty where
+    it does nothing."""
 
     @classmethod
     def of(cls, inference: MachineLearning) -> LearnedSymbols | None:
@@ -67,25 +60,22 @@ class LearnedSymbols:
         if not inference.versions:
             return None
         known = inference.hypothesis
-        symbols = tuple(known.symbols.tolist())
+        symbols: list[int] = known.symbols.tolist()[: len(inference.letters)]
         found = guess_formula(known, inference.levels.values)
-        names = {symbol: f"symbol {symbol}" for symbol in sorted(set(symbols)) if symbol}
-        names |= {} if found is None else {symbol: atom for atom, symbol in found.symbols.items()}
-        count = min(len(symbols), len(inference.letters))
-        return cls(tuple(map(inference.letters.name, range(count))), symbols[:count], names)
+        atoms = {} if found is None else {symbol: atom for atom, symbol in found.symbols.items()}
+        names = [atoms.get(symbol, f"symbol {symbol}" if symbol else "") for symbol in symbols]
+        return cls(tuple((inference.letters.name(letter), name) for letter, name in enumerate(names)))
 
     def legend(self) -> str:
         """A line for all of them."""
-        meant = {
-            name: [letter for letter, one in zip(self.letters, self.symbols, strict=True) if one == symbol]
-            for symbol, name in self.names.items()
-        }
-        known = [f"{name} = {listing(letters, 6)}" for name, letters in sorted(meant.items()) if letters]
-        return f"learned symbols: {'; '.join([*known, f'anything else {NOTHING}'])}"
+        meant: dict[str, list[str]] = {}
+        for letter, symbol in self.meaning:
+            meant.setdefault(symbol, []).append(letter)
+        known = [f"{symbol} = {listing(letters, 6)}" for symbol, letters in sorted(meant.items()) if symbol]
+        return f"learned symbols: {'; '.join([*known, 'anything else does nothing'])}"
 
     def said(self, letter: int) -> str:
         """What was read at a step, and what it is."""
-        known = 0 <= letter < len(self.letters)
-        read = self.letters[letter] if known else "something new"
-        symbol = self.names.get(self.symbols[letter]) if known else None
-        return f"{read}, which {NOTHING}" if symbol is None else f"{read} = {symbol}"
+        known = 0 <= letter < len(self.meaning)
+        read, symbol = self.meaning[letter] if known else ("something new", "")
+        return f"{read} = {symbol}" if symbol else f"{read}, which does nothing"

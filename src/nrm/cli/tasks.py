@@ -76,8 +76,8 @@ class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
         ]
         found = task_set_shortcuts(pool)
         if self.json:
-            told = {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
-            print(json.dumps({"family": self.family, "tasks": rows, **told}, indent=2))
+            taught = {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
+            print(json.dumps({"family": self.family, "tasks": rows, **taught}, indent=2))
             return 0
         print_records(f"Tasks of the family {self.family} (seed {self.seed})", {"steps": "steps at least"}, rows)
         plain_console().print(_verdict(found))

@@ -16,7 +16,6 @@ from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import load_pool, pool_bytes, pool_from_bytes, save_pool
 from nrm.machines.formats.task_file import load_task, save_task, task_from_text, task_from_toml, task_toml
 from nrm.machines.guards import class_text, move_texts
-from nrm.machines.levels import TOLERANCE, LevelCodec, LevelTable, paid_success
 from nrm.machines.moore import MooreMachine, Run, amount_of_letters
 from nrm.machines.operations import (
     Difference,
@@ -30,10 +29,18 @@ from nrm.machines.operations import (
     until_over,
 )
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine
-from nrm.machines.rewards import Penalties, RewardScheme, levels, with_rewards
+from nrm.machines.rewards import (
+    TOLERANCE,
+    LevelCodec,
+    LevelTable,
+    Penalties,
+    RewardScheme,
+    levels,
+    paid_success,
+    with_rewards,
+)
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula, own_alphabet
-from nrm.machines.task_encoding import labelled_moves, task_view, view_columns, view_width
-from nrm.machines.task_set import TaskSet
+from nrm.machines.task_set import TaskSet, labelled_moves, task_view, view_columns, view_width
 
 __all__ = [
     "FORMATS",

@@ -1,88 +1,82 @@
-"""What can be read at one step: exactly one of several symbols, any subset of several propositions, or some subsets."""
+"""What can be read at one step: exactly one of several symbols, any subset of several propositions, or some subsets.
+
+Each is a class of its own, which answers whatever depends on it.
+"""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar
 
 import numpy as np
 
-from nrm.aliases import IntArray, Letter, Step, Symbol, Trace
-from nrm.automata import MAX_LISTED, Dfa, Moves, in_columns
+from nrm.aliases import BoolArray, IntArray, Letter, Step, Symbol, Trace
+from nrm.automata import MAX_LISTED, Cube, Dfa, in_columns, shortest_cubes
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
 
-AlphabetKind = Literal["exclusive", "propositional"]
-
 
 @dataclass(frozen=True)
-class Alphabet:
+class Alphabet(ABC):
     """The letters of a machine, by the names of what can hold.
 
-    `exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
-    `propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where an
-    environment shows few of the subsets, `occurring` lists them and letter i is the i-th: then nothing is asked of
-    what never holds, such as two things at once that are far apart.
+    `Alphabet.exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
+    `Alphabet.propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where
+    an environment shows few of the subsets, `Alphabet.of_sets` lists them and letter i is the i-th: then nothing is
+    asked of what never holds, such as two things at once that are far apart.
     """
 
     symbols: tuple[Symbol, ...]
-    kind: AlphabetKind = "exclusive"
-    occurring: tuple[int, ...] | None = None
-    """The subsets that occur, ascending, each as a number whose bit i says whether proposition i is true; None: all."""
+
+    kind: ClassVar[str]
+    """How files call it: `exclusive` or `propositional`."""
+    noun: ClassVar[str] = "proposition"
+    """What one of `symbols` is called."""
+    rule: ClassVar[str] = "any of them may hold at a step"
+    """How many hold at a step, for people."""
+    is_exclusive: ClassVar[bool] = False
+    """Whether exactly one symbol holds at each step."""
 
     def __post_init__(self) -> None:
-        given: object = self.symbols
-        if isinstance(given, str):
-            raise AlphabetError(f"symbols must be a list of names, not the text '{given}'")
-        object.__setattr__(self, "symbols", tuple(self.symbols))
-        what = "symbol" if self.kind == "exclusive" else "proposition"
-        if self.kind not in ("exclusive", "propositional"):
-            raise AlphabetError(f"an alphabet is 'exclusive' or 'propositional', not '{self.kind}'")
         if not self.symbols:
-            raise AlphabetError(f"the alphabet is empty; name at least one {what}")
+            raise AlphabetError(f"the alphabet is empty; name at least one {self.noun}")
         for name in self.symbols:
-            check_name(name, what)
+            check_name(name, self.noun)
         (twice, times), *_ = Counter(self.symbols).most_common(1)
         if times > 1:
-            raise AlphabetError(f"{what} '{twice}' is listed {times} times; list it once")
-        most = 1_000
-        if self.kind == "propositional" and len(self.symbols) > most:
-            raise AlphabetError(
-                f"{len(self.symbols)} propositions are too many (the limit is {most}); if only one of them "
-                "holds at a time, use an exclusive alphabet"
-            )
-        if self.occurring is not None:
-            self._check_occurring(tuple(self.occurring))
+            raise AlphabetError(f"{self.noun} '{twice}' is listed {times} times; list it once")
 
-    def _check_occurring(self, given: tuple[int, ...]) -> None:
-        if self.kind == "exclusive":
-            raise AlphabetError("in an exclusive alphabet exactly one symbol holds; only propositions occur in sets")
-        object.__setattr__(self, "occurring", given)
-        if not given or list(given) != sorted(set(given)) or given[0] < 0 or given[-1] >> len(self.symbols):
-            raise AlphabetError(
-                f"the sets that occur are numbers from 0 below 2^{len(self.symbols)}, ascending and each once, at "
-                f"least one; not {listing(map(str, given))}"
-            )
-
-    @classmethod
-    def exclusive(cls, symbols: Iterable[Symbol]) -> Alphabet:
+    @staticmethod
+    def exclusive(symbols: Iterable[Symbol]) -> Alphabet:
         """Exactly one of `symbols` holds at each step."""
-        return cls(tuple(symbols), "exclusive")
+        return _Exclusive(tuple(symbols))
 
-    @classmethod
-    def propositional(cls, propositions: Iterable[Symbol]) -> Alphabet:
+    @staticmethod
+    def propositional(propositions: Iterable[Symbol]) -> Alphabet:
         """Any subset of `propositions` holds at each step."""
-        return cls(tuple(propositions), "propositional")
+        return _Propositional(tuple(propositions))
 
-    @classmethod
-    def of_sets(cls, propositions: Iterable[Symbol], sets: Iterable[Iterable[Symbol]]) -> Alphabet:
+    @staticmethod
+    def of_sets(propositions: Iterable[Symbol], sets: Iterable[Iterable[Symbol]]) -> Alphabet:
         """Exactly one of some sets of `propositions` holds at each step; the empty one says that nothing does."""
-        every = cls.propositional(propositions)
-        return cls(every.symbols, "propositional", tuple(sorted({every.letter(tuple(names)) for names in sets})))
+        every = _Propositional(tuple(propositions))
+        return _SomeSets(every.symbols, tuple(sorted({every.letter(tuple(names)) for names in sets})))
+
+    @staticmethod
+    def of_kind(symbols: Sequence[Symbol], kind: str, occurring: Sequence[int] | None = None) -> Alphabet:
+        """The alphabet that a file describes by `symbols`, `kind` and `occurring`."""
+        if kind not in ("exclusive", "propositional"):
+            raise AlphabetError(f"an alphabet is 'exclusive' or 'propositional', not '{kind}'")
+        if occurring is None:
+            return (_Exclusive if kind == "exclusive" else _Propositional)(tuple(symbols))
+        if kind == "exclusive":
+            raise AlphabetError("in an exclusive alphabet exactly one symbol holds; only propositions occur in sets")
+        return _SomeSets(tuple(symbols), tuple(occurring))
 
     @cached_property
     def places(self) -> Mapping[Symbol, int]:
@@ -90,25 +84,34 @@ class Alphabet:
         return {name: index for index, name in enumerate(self.symbols)}
 
     @property
-    def is_exclusive(self) -> bool:
-        """Whether exactly one symbol holds at each step."""
-        return self.kind == "exclusive"
-
-    @property
+    @abstractmethod
     def size(self) -> int:
         """How many letters there are."""
-        if self.occurring is not None:
-            return len(self.occurring)
-        return len(self.symbols) if self.is_exclusive else 1 << len(self.symbols)
+
+    @property
+    def occurring(self) -> tuple[int, ...] | None:
+        """The subsets that occur, ascending, by numbers whose bit i is proposition i; None where none is listed."""
+        return None
+
+    @property
+    def propositions(self) -> int | None:
+        """How many propositions there are, of which any subset may hold; None where not every subset may."""
+        return None
 
     @property
     def is_free(self) -> bool:
         """Whether every subset of the propositions is a letter, whose number is its bits."""
-        return not self.is_exclusive and self.occurring is None
+        return self.propositions is not None
 
-    @cached_property
-    def _letter_of_set(self) -> Mapping[int, Letter]:
-        return {bits: letter for letter, bits in enumerate(self.occurring or ())}
+    @property
+    def is_small(self) -> bool:
+        """Whether letters are so few that each can have a column of a table: past twelve propositions they are not."""
+        return self.propositions is None or in_columns(self.propositions)
+
+    @property
+    def is_listable(self) -> bool:
+        """Whether letters can be listed at all: past twenty propositions they cannot."""
+        return self.propositions is None or self.propositions <= MAX_LISTED
 
     def letter(self, step: Step, place: str = "") -> Letter:
         """The letter of one step: a symbol's name, or the collection of true propositions."""
@@ -117,22 +120,11 @@ class Alphabet:
         for name in names:
             if name not in self.places:
                 raise UnknownSymbolError(unknown("symbol", name, self.symbols, where))
-        if not self.is_exclusive:
-            bits = sum(1 << self.places[name] for name in set(names))
-            if self.occurring is None:
-                return bits
-            if bits not in self._letter_of_set:
-                raise TraceError(
-                    f"{{{', '.join(sorted(names))}}}{where} is no letter: these do not hold together in this alphabet "
-                    f"(what does: {listing(self.letter_names)})"
-                )
-            return self._letter_of_set[bits]
-        if len(names) != 1:
-            raise TraceError(
-                f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; in an exclusive alphabet exactly "
-                "one holds at each step (use a propositional alphabet to let several hold)"
-            )
-        return self.places[names[0]]
+        return self._letter(names, where)
+
+    @abstractmethod
+    def _letter(self, names: Sequence[Symbol], where: str) -> Letter:
+        """The letter at which these symbols hold."""
 
     def encode(self, trace: Trace) -> list[Letter]:
         """The letters of a trace."""
@@ -140,17 +132,12 @@ class Alphabet:
             raise TraceError(f"a trace is a list of steps, not the text '{trace}'; try {trace.split(',')!r}")
         return [self.letter(step, f"step {index + 1}") for index, step in enumerate(trace)]
 
+    @abstractmethod
     def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
         """What holds at a letter."""
-        if self.is_exclusive:
-            return (self.symbols[letter],)
-        bits = letter if self.occurring is None else self.occurring[letter]
-        return tuple(name for bit, name in enumerate(self.symbols) if bits >> bit & 1)
 
     def decode(self, letters: Sequence[Letter]) -> list[Step]:
         """The trace of some letters: names for an exclusive alphabet, tuples of names otherwise."""
-        if self.is_exclusive:
-            return [self.symbols[letter] for letter in letters]
         return [self.true_symbols(letter) for letter in letters]
 
     def letter_name(self, letter: Letter) -> str:
@@ -180,57 +167,175 @@ class Alphabet:
         bare = text.strip()
         if not bare:
             raise TraceError(f"{place or 'a step'} is empty; write - where nothing holds")
-        braced = bare.startswith("{") and bare.endswith("}")
-        if self.is_exclusive and not braced:
-            return bare
         if bare in ("-", "{}"):
             return ()
+        braced = bare.startswith("{") and bare.endswith("}")
         return tuple(name.strip() for name in re.split(r"[,&+]", bare[1:-1] if braced else bare))
 
-    def lift(self, dfa: Dfa) -> Moves:
-        """The moves of an automaton over some of the symbols, by the letters of this alphabet."""
-        lifted = dfa.lifted(self.symbols)
-        if self.occurring is not None:
-            return lifted.relettered(self.occurring)
-        return lifted.relettered(range(self.size)) if self.is_exclusive else lifted
+    @abstractmethod
+    def lift(self, dfa: Dfa) -> Dfa:
+        """An automaton over some of the symbols as one over the letters of this alphabet.
+
+        Where letters are lacking, such as "none of the formula's symbols", states that cannot be reached are left out.
+        """
 
     def plainest_first(self) -> Sequence[Letter]:
         """The letters, where they can be listed: those at which little holds first."""
-        if self.is_exclusive:
-            return range(self.size)
         order: list[Letter] = np.argsort(self.letter_masks().sum(axis=1), kind="stable").tolist()
         return order
 
-    @property
-    def propositions(self) -> int | None:
-        """How many propositions there are, of which any subset may hold; None where not every subset may."""
-        return len(self.symbols) if self.is_free else None
-
-    @property
-    def is_small(self) -> bool:
-        """Whether letters are so few that each can have a column of a table: past twelve propositions they are not."""
-        return self.propositions is None or in_columns(self.propositions)
-
-    @property
-    def is_listable(self) -> bool:
-        """Whether letters can be listed at all: past twenty propositions they cannot."""
-        return self.propositions is None or self.propositions <= MAX_LISTED
-
+    @abstractmethod
     def letter_masks(self) -> IntArray:
         """(letters, symbols) 1 where the symbol holds at the letter, else 0."""
-        if self.is_exclusive:
-            return np.eye(self.size, dtype=np.int32)
+
+    @abstractmethod
+    def cubes(self, letters: BoolArray) -> Sequence[Cube]:
+        """Conjunctions of literals, few and short, that together hold at exactly these letters. letters: (letters,)."""
+
+
+class _Exclusive(Alphabet):
+    """Exactly one symbol holds at each step."""
+
+    kind = "exclusive"
+    noun = "symbol"
+    rule = "exactly one holds at each step"
+    is_exclusive = True
+
+    @property
+    def size(self) -> int:
+        return len(self.symbols)
+
+    def _letter(self, names: Sequence[Symbol], where: str) -> Letter:
+        if len(names) != 1:
+            raise TraceError(
+                f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; in an exclusive alphabet exactly "
+                "one holds at each step (use a propositional alphabet to let several hold)"
+            )
+        return self.places[names[0]]
+
+    def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
+        return (self.symbols[letter],)
+
+    def decode(self, letters: Sequence[Letter]) -> list[Step]:
+        return [self.symbols[letter] for letter in letters]
+
+    def read_step(self, text: str, place: str = "") -> Step:
+        bare = text.strip()
+        return bare if bare and not (bare[0] == "{" and bare[-1] == "}") else super().read_step(text, place)
+
+    def lift(self, dfa: Dfa) -> Dfa:
+        moves = dfa.lifted(self.symbols).relettered(range(self.size))
+        return Dfa(self.symbols, True, moves, dfa.accepting).trimmed()
+
+    def letter_masks(self) -> IntArray:
+        return np.eye(self.size, dtype=np.int32)
+
+    def cubes(self, letters: BoolArray) -> Sequence[Cube]:
+        chosen, others = np.flatnonzero(letters).tolist(), np.flatnonzero(~letters).tolist()
+        if len(chosen) <= len(others) + 1:
+            return [((index, True),) for index in chosen]
+        return [tuple((index, False) for index in others)]
+
+
+class _Propositional(Alphabet):
+    """Any subset of the propositions holds at each step."""
+
+    kind = "propositional"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = 1_000
+        if len(self.symbols) > most:
+            raise AlphabetError(
+                f"{len(self.symbols)} propositions are too many (the limit is {most}); if only one of them "
+                "holds at a time, use an exclusive alphabet"
+            )
+
+    @property
+    def size(self) -> int:
+        return 1 << len(self.symbols)
+
+    @property
+    def propositions(self) -> int | None:
+        return len(self.symbols)
+
+    def _letter(self, names: Sequence[Symbol], where: str) -> Letter:  # noqa: ARG002 - every set is a letter
+        return sum(1 << self.places[name] for name in set(names))
+
+    def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
+        return tuple(name for bit, name in enumerate(self.symbols) if letter >> bit & 1)
+
+    def lift(self, dfa: Dfa) -> Dfa:
+        return Dfa(self.symbols, False, dfa.lifted(self.symbols), dfa.accepting)
+
+    def letter_masks(self) -> IntArray:
         if not self.is_listable:
             raise LimitError(
                 f"{len(self.symbols)} propositions have 2^{len(self.symbols)} letters, and this needs a list of them "
                 f"(the limit is {MAX_LISTED} propositions)"
             )
-        if self.occurring is not None:
-            return np.array(
-                [[bits >> bit & 1 for bit in range(len(self.symbols))] for bits in self.occurring], np.int32
-            )
         letters = np.arange(self.size, dtype=np.int32)[:, None]
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
+
+    def cubes(self, letters: BoolArray) -> Sequence[Cube]:
+        here = int.from_bytes(np.packbits(letters, bitorder="little").tobytes(), "little")
+        return shortest_cubes(here, here, len(self.symbols))
+
+
+@dataclass(frozen=True)
+class _SomeSets(_Propositional):
+    """One of some sets of propositions holds at each step."""
+
+    sets: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = self.sets
+        if not given or list(given) != sorted(set(given)) or given[0] < 0 or given[-1] >> len(self.symbols):
+            raise AlphabetError(
+                f"the sets that occur are numbers from 0 below 2^{len(self.symbols)}, ascending and each once, at "
+                f"least one; not {listing(map(str, given))}"
+            )
+
+    @property
+    def size(self) -> int:
+        return len(self.sets)
+
+    @property
+    def occurring(self) -> tuple[int, ...]:
+        return self.sets
+
+    @property
+    def propositions(self) -> None:
+        return None
+
+    @cached_property
+    def _letter_of_set(self) -> Mapping[int, Letter]:
+        return {bits: letter for letter, bits in enumerate(self.sets)}
+
+    def _letter(self, names: Sequence[Symbol], where: str) -> Letter:
+        bits = super()._letter(names, where)
+        if bits not in self._letter_of_set:
+            raise TraceError(
+                f"{{{', '.join(sorted(names))}}}{where} is no letter: these do not hold together in this alphabet "
+                f"(what does: {listing(self.letter_names)})"
+            )
+        return self._letter_of_set[bits]
+
+    def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
+        return super().true_symbols(self.sets[letter])
+
+    def lift(self, dfa: Dfa) -> Dfa:
+        lifted = super().lift(dfa)
+        return Dfa(self.symbols, False, lifted.moves.relettered(self.sets), dfa.accepting).trimmed()
+
+    def letter_masks(self) -> IntArray:
+        return np.array([[bits >> bit & 1 for bit in range(len(self.symbols))] for bits in self.sets], np.int32)
+
+    def cubes(self, letters: BoolArray) -> Sequence[Cube]:
+        taken, other = (sum(1 << self.sets[letter] for letter in np.flatnonzero(of)) for of in (letters, ~letters))
+        # What never occurs may be covered or not, whichever is shorter.
+        return shortest_cubes(taken, ((1 << (1 << len(self.symbols))) - 1) & ~other, len(self.symbols))
 
 
 def check_name(name: object, what: str = "symbol") -> None:

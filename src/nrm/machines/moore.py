@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Trace
 from nrm.automata import LetterClasses, ListedLetters, Moves, Moving, Table, moves_of_classes
-from nrm.errors import MachineError, counted
+from nrm.errors import MachineError, counted, listing
 from nrm.machines.alphabet import Alphabet
 
 
@@ -200,20 +200,16 @@ class MooreMachine(Moving):
         return notebook_svg(self)
 
     def __repr__(self) -> str:
+        potentials = listing([f"{level:g}" for level in self.levels], 6)
         return (
             f"MooreMachine({counted(self.states, 'state')}, {amount_of_letters(self.alphabet)} {self.alphabet.kind} "
-            f"letters in {self.moves.extent}, potentials {_short(self.levels.tolist())})"
+            f"letters in {self.moves.extent}, potentials {potentials})"
         )
 
 
 def amount_of_letters(alphabet: Alphabet) -> str:
     """How many letters there are, for people: `5`, `1,024`, `2^40`."""
     return f"{alphabet.size:,}" if alphabet.is_listable else f"2^{len(alphabet.symbols)}"
-
-
-def _short(levels: Sequence[float]) -> str:
-    text = [f"{level:g}" for level in levels]
-    return ", ".join(text if len(text) <= 6 else [*text[:3], "…", *text[-2:]])
 
 
 def _numbers(field: str, values: ArrayLike, dimensions: int) -> IntArray:

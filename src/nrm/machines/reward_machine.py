@@ -29,9 +29,6 @@ original code."""
 Outputs: TypeAlias = Literal["levels", "rewards"]
 """What the Moore machine outputs: the sum of the rewards so far, or the reward of the step that led to the state."""
 
-MAX_COPIES = 100_000
-"""Most states of a Moore machine that is built from a reward machine."""
-
 _Node: TypeAlias = tuple[int, Fraction]
 """A state's number, and the sum of the rewards so far (or the reward just paid)."""
 
@@ -186,7 +183,7 @@ class RewardMachine:
         The value is the sum of the rewards so far (`adding`), or the last of them. A new pair whose state is among its
         own ancestors closes a loop that changes the sum. Paths without such a loop are short, so the search ends.
         """
-        fallen = len(self.states)
+        fallen, most = len(self.states), 100_000
         start: _Node = (self.places[self.initial], Fraction(0))
         parents: dict[_Node, tuple[_Node, int] | None] = {start: None}
         moves: dict[_Node, list[_Node]] = {}
@@ -206,9 +203,9 @@ class RewardMachine:
                     parents[after] = node, edge
                     if adding:
                         self._check_loop(after, parents)
-                    if len(parents) > MAX_COPIES:
+                    if len(parents) > most:
                         raise LimitError(
-                            f"the rewards of this machine add up in more than {MAX_COPIES:,} ways, a state for each; "
+                            f"the rewards of this machine add up in more than {most:,} ways, a state for each; "
                             "read it with outputs='rewards'"
                         )
                     queue.append(after)

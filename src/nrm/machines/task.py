@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from nrm.aliases import Symbol
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import AlphabetError, MachineError, NrmWarning, counted, listing, shorten
 from nrm.logic import (
     DEFAULT_LOGIC,
@@ -101,10 +101,7 @@ class Task:
         if hint is not None and (said := hint(self.formula)):
             warnings.warn(said, NrmWarning, stacklevel=6)
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
-        symbols, exclusive = self.alphabet.symbols, self.alphabet.is_exclusive
-        lifted = Dfa(symbols, exclusive, self.alphabet.lift(dfa), dfa.accepting)
-        # An alphabet may lack letters, such as "none of the formula's symbols", so that states cannot be reached.
-        least = (lifted if self.alphabet.is_free else lifted.trimmed()).minimal()
+        least = self.alphabet.lift(dfa).minimal()
         least.moves.check_size(limits)
         outputs = least.accepting.astype(np.float64)
         plain = MooreMachine.of_moves(self.alphabet, least.moves, least.accepting, outputs)

@@ -114,7 +114,7 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
         tasks, _ = pool_from_bytes(about["tasks"].numpy().tobytes(), "its tasks")
         return NeuralRewardMachine(grounder, tasks, content["emission"])
     occurring = about.get("occurring")
-    alphabet = Alphabet(tuple(about["symbols"]), about["kind"], None if occurring is None else tuple(occurring))
+    alphabet = Alphabet.of_kind(about["symbols"], about["kind"], occurring)
     dtype = _DTYPES[about["dtype"]]
     parts = {}
     for part, shape in (

@@ -170,7 +170,7 @@ class RunConfig:
         return space
 
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
-        """The environment, with as many environments as the agent trains on and its tasks, unless told otherwise."""
+        """The environment, with as many environments as the agent trains on and its tasks, unless others are given."""
         given = tasks or self.pool or self.build_task().machine()
         return self.env_config.build(given, count or self.num_envs, self.end)
 
@@ -292,7 +292,7 @@ def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
 
 
 def kept_tasks(folder: Path, config: RunConfig) -> TaskSet | None:
-    """The tasks of a run from its folder. What is lost, damaged or drawn from something else is drawn anew, and said.
+    """The tasks of a run from its folder. What is lost, damaged or of other settings is sampled again, with a warning.
 
     A list of formulas that was changed since is no reason: the run goes on with the tasks that it was begun with.
     """
@@ -303,10 +303,10 @@ def kept_tasks(folder: Path, config: RunConfig) -> TaskSet | None:
         pool, origin = load_pool(path)
         if origin == json.loads(json.dumps(config.origin)):  # tuples are lists there
             return pool
-        what = f"{path} holds tasks that were drawn from other settings than those of the run"
+        what = f"{path} holds tasks that were sampled from other settings than those of the run"
     except FileError as error:
         what = str(error)
-    warnings.warn(f"{what}; the tasks are drawn anew", NrmWarning, stacklevel=2)
+    warnings.warn(f"{what}; the tasks are sampled again", NrmWarning, stacklevel=2)
     with suppress(FileError):  # a folder that nothing can be written into is still good to read
         keep_tasks(folder, config)
     return config.pool

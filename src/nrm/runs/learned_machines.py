@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nrm.aliases import Json
+import msgspec
+
 from nrm.errors import FileError
 from nrm.files import read_json, write_json
 from nrm.inference import guess_formula
 from nrm.tracking import MachineLearning, Version, found_at
 
 MACHINES_FILE = "machines.json"
-EXPLAINS = 0.95
-"""The share of the last episodes that a machine explains at least which may be relied on."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +21,14 @@ class LearnedMachines:
 
     versions: tuple[Version, ...]
     letters: tuple[str, ...]
-    """The names of all letters: observations, or symbols that were told."""
+    """The names of all letters: observations, or given symbols."""
     guess: str
     """The formula that the last machine looks like, in words; empty where it looks like none."""
     certainty: str
     """How much of the last machine was seen, in words."""
     note: str
     """Why the last machine does not explain everything; empty where it does."""
-    explained: float | None
+    explained: float | None = None
     """The share of the last episodes that it explains; None where there is no machine, or nobody knows."""
 
     @classmethod
@@ -56,7 +55,7 @@ class LearnedMachines:
         """That there is no machine, or that it is not to be relied on; empty where it may be."""
         if not self.versions:
             return f"no machine yet: {self.note or 'no episode has shown a change of potential'}"
-        if self.explained is None or self.explained >= EXPLAINS:
+        if self.explained is None or self.explained >= 0.95:  # such a machine may be relied on
             return ""
         return (
             f"caution: the machine explains {self.explained:.0%} of the last episodes only, so it is wrong, or rewards "
@@ -65,9 +64,7 @@ class LearnedMachines:
 
     def write(self, folder: Path) -> None:
         """Write the file into a run's folder."""
-        plain = {name: getattr(self, name) for name in ("letters", "guess", "certainty", "note", "explained")}
-        versions = [version.to_json() for version in self.versions]
-        write_json(folder / MACHINES_FILE, {"versions": versions, **plain}, indent=None)
+        write_json(folder / MACHINES_FILE, asdict(self), indent=None)
 
     @classmethod
     def read(cls, folder: Path) -> LearnedMachines | None:
@@ -75,12 +72,7 @@ class LearnedMachines:
         path = folder / MACHINES_FILE
         if not path.exists():
             return None
-        data: Json = read_json(path)
         try:
-            versions = tuple(Version.from_json(version) for version in data["versions"])
-            guess, certainty, note = (str(data[name]) for name in ("guess", "certainty", "note"))
-            share = data.get("explained")  # files of older runs do not say
-            letters = tuple(map(str, data["letters"]))
-            return cls(versions, letters, guess, certainty, note, None if share is None else float(share))
-        except (KeyError, TypeError, ValueError, FileError) as error:
+            return msgspec.convert(read_json(path), cls)
+        except msgspec.ValidationError as error:
             raise FileError(f"{path} is damaged: {error}") from None

@@ -10,7 +10,7 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import EnvError
-from nrm.machines import MachineLike, TaskSet, as_machine
+from nrm.machines import MachineLike, TaskSet
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, ObservationTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
@@ -101,8 +101,7 @@ class GroundingCallback(_Learning):
         self.accuracy: Accuracy | None = None
         """The latest one, where it was asked for."""
         self._forget = forget
-        judged = task if task is None or isinstance(task, TaskSet) else as_machine(task)
-        self._meter = None if judged is None else AccuracyMeter(judged)
+        self._meter = None if task is None else AccuracyMeter(task)
         self._seen = 0
         self._grounding: Grounding | None = None
         self._labelled: deque[RecordedEpisode] = deque(maxlen=100)  # whose letters tell the accuracy

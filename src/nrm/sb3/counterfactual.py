@@ -135,7 +135,7 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         )
 
     def _drawn(self, observations: NDArray[Any]) -> NDArray[np.int64]:
-        """(states * n,) letters, drawn anew for every state from what the grounder says about observations (n, …)."""
+        """(states * n,) letters, sampled for every state from what the grounder says about observations (n, …)."""
         assert self.model is not None
         rows = np.moveaxis(observations, 1, -1) if self._transposed else observations
         seen = torch.as_tensor(np.ascontiguousarray(rows), device=self.model.machine.levels.device)

@@ -16,7 +16,6 @@ from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.automata import LetterClasses, Truths
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.machines import Alphabet, MachineLike, MooreMachine, TaskSet, amount_of_letters, as_machines, class_text
-from nrm.shortcuts.counting import DEFAULT_TERMS, check_length, rough_numbers, sum_over
 from nrm.shortcuts.data_shortcuts import DataShortcuts, Prefixes
 from nrm.shortcuts.reduction import (
     check_alphabets,
@@ -29,7 +28,13 @@ from nrm.shortcuts.reduction import (
     unrolled,
 )
 from nrm.shortcuts.renaming import Renamings, renamings
-from nrm.shortcuts.symmetry_group import SymmetryGroup, symmetry_group
+from nrm.shortcuts.symmetry_group import (
+    DEFAULT_TERMS,
+    SymmetryGroup,
+    rough_numbers,
+    sum_over,
+    symmetry_group,
+)
 from nrm.shortcuts.symmetry_search import DEFAULT_WORK, Permutation, SymmetrySearch
 from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, labels_needed, truths_in_orbits
 
@@ -102,10 +107,11 @@ class Shortcuts:
     @cached_property
     def rough(self) -> Counts:
         """`count`, `class_internal` and `by_symmetry` to thirty digits, for numbers too long to be worked out."""
-        identity, sizes = SymmetryGroup(self.machine.classes, (), ()), [Decimal(size) for size in self.class_sizes]
+        sizes = [Decimal(size) for size in self.class_sizes]
         with rough_numbers():
             every, internal = (
-                Decimal(sum_over(group, sizes, self.class_sizes, self.terms)) for group in (self.group, identity)
+                Decimal(sum_over(group, sizes, self.class_sizes, self.terms))
+                for group in (self.group, self.group.trivial)
             )
             return Counts(every, internal, every - internal if self.symmetries > 1 else Decimal(0))
 
@@ -128,11 +134,7 @@ class Shortcuts:
     @cached_property
     def class_internal(self) -> int:
         """How many of them only confuse letters of one class, the identity included: harmless for these tasks."""
-        check_length(self.class_sizes, self.class_sizes)
-        result = 1
-        for size in self.class_sizes:
-            result *= size**size
-        return result
+        return sum_over(self.group.trivial, self.class_sizes, self.class_sizes)
 
     @property
     def by_symmetry(self) -> int:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 
 from nrm.aliases import Letter, Trace
 from nrm.errors import LimitError, TraceError, UnknownSymbolError
 from nrm.machines import MooreMachine
-from nrm.shortcuts.counting import check_length
-from nrm.shortcuts.reduction import map_letters, refinements
+from nrm.shortcuts.reduction import map_letters
+from nrm.shortcuts.symmetry_group import check_length
 
 Domains = dict[Letter, dict[int, int]]
 """For each letter the classes it may be mapped to, each with the number of letters that it stands for."""
@@ -31,14 +30,12 @@ class Prefixes:
     """The last letter of each prefix (-1 for the empty one)."""
     levels: tuple[int, ...]
     """The machine's potential after each prefix."""
-    heights: tuple[int, ...]
-    """How many steps of data follow each prefix at most."""
 
     @classmethod
     def of(cls, machine: MooreMachine, traces: Iterable[Trace]) -> Prefixes:
         """The tree of the traces; raises `TraceError` when there is not a single step."""
         children: dict[tuple[int, Letter], int] = {}
-        parents, letters, states, heights = [-1], [-1], [machine.initial], [0]
+        parents, letters, states = [-1], [-1], [machine.initial]
         for number, trace in enumerate(traces, start=1):
             try:
                 steps = machine.alphabet.encode(trace)
@@ -51,17 +48,14 @@ class Prefixes:
                     parents.append(node)
                     letters.append(letter)
                     states.append(machine.next_state(states[node], letter))
-                    heights.append(0)
                 node = child
         if len(parents) == 1:
             raise TraceError(
                 "the data set is empty: it has no trace with a step, so it says nothing and every map of letters is "
                 "left; record at least one trace"
             )
-        for node in range(len(parents) - 1, 0, -1):
-            heights[parents[node]] = max(heights[parents[node]], heights[node] + 1)
         levels = machine.level_of_state[states].tolist()
-        return cls(tuple(parents), tuple(letters), tuple(levels), tuple(heights))
+        return cls(tuple(parents), tuple(letters), tuple(levels))
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,6 @@ class _Counting:
         self.sizes = machine.class_sizes
         self.letters = machine.alphabet.size
         self.prefixes = prefixes
-        self.alike = _alike(machine, max(prefixes.heights))
         self.budget = self.visits = visits
 
     def total(self) -> int:
@@ -148,13 +141,13 @@ class _Counting:
                 letter: {number: [] for number in domain} for letter, domain in domains.items()
             }
             for node in range(1, len(tree.parents)):
-                letter, level, alike = tree.letters[node], tree.levels[node], self.alike[tree.heights[node]]
+                letter, level = tree.letters[node], tree.levels[node]
                 reached: set[int] = set()
                 sources = sorted(possible[tree.parents[node]])
                 self._spend(1 + len(sources) * len(domains[letter]))
                 for number, signs in actions[letter].items():
                     targets = [self.rows[source][number] for source in sources]
-                    results = [alike[target] if self.levels[target] == level else -1 for target in targets]
+                    results = [target if self.levels[target] == level else -1 for target in targets]
                     signs.extend(results)
                     fitting = set(results) - {-1}
                     if fitting:
@@ -208,16 +201,3 @@ def _merged(domain: dict[int, int], actions: dict[int, list[int]]) -> dict[int, 
         leader = first.setdefault(tuple(actions[number]), number)
         merged[leader] = merged.get(leader, 0) + weight
     return merged
-
-
-def _alike(machine: MooreMachine, steps: int) -> list[list[int]]:
-    """For each number of steps and each state, the first state of equal potentials on all strings that long."""
-    table: list[list[int]] = []
-    for blocks in islice(refinements(machine.columns.tolist(), machine.level_of_state.tolist()), steps + 1):
-        first: dict[float, int] = {}
-        for state, block in enumerate(blocks):
-            first.setdefault(block, state)
-        table.append([first[block] for block in blocks])
-        if len(first) == machine.states:  # of a minimal machine: from here on all states differ
-            break
-    return table + [table[-1]] * (steps + 1 - len(table))

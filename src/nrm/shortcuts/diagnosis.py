@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,6 @@ from nrm.shortcuts.reduction import name_map
 from nrm.shortcuts.references import refuting_string
 from nrm.shortcuts.symmetry_group import SymmetryGroup
 from nrm.shortcuts.symmetry_search import Permutation
-
-MAX_LISTED = 200_000
-"""Most symmetries of a factor (other than all permutations) that are compared one by one."""
 
 
 @dataclass(frozen=True)
@@ -120,10 +117,11 @@ def best_symmetry(group: SymmetryGroup, scores: FloatArray) -> tuple[Permutation
 
 
 def _best_element(group: SymmetryGroup, scores: FloatArray) -> Permutation:
-    if group.order > MAX_LISTED:
+    most = 200_000
+    if group.order > most:
         raise LimitError(
             f"the accuracy modulo shortcuts compares {group.order:,} symmetries one by one, more than the limit of "
-            f"{MAX_LISTED:,}; the nearest map and its membership are still to be had from `shortcuts`"
+            f"{most:,}; the nearest map and its membership are still to be had from `shortcuts`"
         )
     table = scores.tolist()
     moved = group.moved
@@ -132,38 +130,29 @@ def _best_element(group: SymmetryGroup, scores: FloatArray) -> Permutation:
 
 def assignment(scores: FloatArray) -> list[int]:
     """For each row a column, no two the same, so that the sum of scores is largest (Hungarian method, O(n^3))."""
-    size = len(scores)
-    costs = (scores.max() - scores).tolist()
-    row_price, column_price = [0.0] * size, [0.0] * (size + 1)
-    row_of = [-1] * (size + 1)
+    size, costs = len(scores), scores.max() - scores
+    row_prices, column_prices = np.zeros(size), np.zeros(size + 1)
+    row_of = np.full(size + 1, -1)
     for row in range(size):
         # Grow a tree of cheapest alternating paths from `row` until it meets a free column; column `size` is its root.
         row_of[size] = row
         column = size
-        gap, came_from, done = [float("inf")] * size, [size] * size, [False] * (size + 1)
+        gap, came_from, done = np.full(size, np.inf), np.full(size, size), np.zeros(size + 1, dtype=bool)
         while row_of[column] >= 0:
             done[column] = True
             here = row_of[column]
-            for other in range(size):
-                if not done[other]:
-                    slack = costs[here][other] - row_price[here] - column_price[other]
-                    if slack < gap[other]:
-                        gap[other], came_from[other] = slack, column
-            nearest = min((other for other in range(size) if not done[other]), key=lambda other: gap[other])
-            step = gap[nearest]
-            for other in range(size + 1):
-                if done[other]:
-                    row_price[row_of[other]] += step
-                    column_price[other] -= step
-                elif other < size:
-                    gap[other] -= step
-            column = nearest
+            slack = costs[here] - row_prices[here] - column_prices[:size]
+            nearer = ~done[:size] & (slack < gap)
+            gap[nearer], came_from[nearer] = slack[nearer], column
+            column = int(np.where(done[:size], np.inf, gap).argmin())
+            step = gap[column]
+            row_prices[row_of[done]] += step
+            column_prices[done] -= step
+            gap[~done[:size]] -= step
         while column != size:
             row_of[column] = row_of[came_from[column]]
-            column = came_from[column]
-    columns = [0] * size
-    for column in range(size):
-        columns[row_of[column]] = column
+            column = int(came_from[column])
+    columns: list[int] = np.argsort(row_of[:size]).tolist()
     return columns
 
 
@@ -171,42 +160,32 @@ def _meaning(kind: ShortcutKind | None, accuracy: float, modulo: float, never: S
     """What the accuracies say; `never`: the letters that were not observed."""
     scores = f"{accuracy:.1%} plain, {modulo:.1%} modulo shortcuts"
     unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so the training is not done"
-    good = 0.9  # accuracy from which what is wrong counts as noise
-    noisy = modulo < good
-    match kind:
-        case "identity" if accuracy == 1:
-            end = "what was observed is read right" if never else "nothing is left to repair"
-            text = f"Each symbol is taken for itself ({scores}): {end}."
-        case "identity" if accuracy >= good:
-            text = f"Each symbol is mostly taken for itself ({scores}): what is still wrong is noise of the training."
-        case "identity":
-            end = unfinished if noisy else "what is wrong confuses what the rewards of the task cannot tell apart"
-            text = f"Each symbol is taken for itself more often than for any other, but not reliably ({scores}): {end}."
-        case "class" if noisy:
-            text = (
-                f"The grounder leans to confusing symbols that the task treats alike, which is harmless ({scores}); "
-                f"but {unfinished}."
-            )
-        case "class":
-            text = (
-                f"The grounder confuses only symbols that the task treats alike ({scores}): harmless for this task, "
-                "and no reward of it could teach the difference."
-            )
-        case "symmetry" if noisy:
-            text = (
-                f"The grounder leans to a mirror image of the task ({scores}), but {unfinished}; and more training "
-                "will not turn the image round: labels, a further task or another potential can."
-            )
-        case "symmetry":
-            text = (
-                f"The grounder learned a mirror image of the task ({scores}): its rewards are the true ones, so more "
-                "training cannot help, but labels, a further task or another potential can."
-            )
-        case None:
-            text = (
-                f"No shortcut of the task explains this grounding ({scores}): the rewards could have told it from the "
-                "true one, so it is the training that failed."
-            )
+    remedy = "labels, a further task or another potential can"
+    done = "what was observed is read right" if never else "nothing is left to repair"
+    texts: Mapping[str | None, tuple[str, str, str]] = {
+        "identity": (
+            "Each symbol is taken for itself more often than for any other, but not reliably",
+            "what is wrong confuses what the rewards of the task cannot tell apart",
+            unfinished,
+        ),
+        "class": (
+            "The grounder takes symbols for others that the task treats alike",
+            "harmless for this task, and no reward of it could teach the difference",
+            f"harmless for this task; but {unfinished}",
+        ),
+        "symmetry": (
+            "The grounder reads the task as a mirror image (a symmetry) of itself",
+            f"its rewards are the true ones, so more training cannot help, but {remedy}",
+            f"{unfinished}; and more training will not turn the image round: {remedy}",
+        ),
+    }
+    wrong = "the rewards could have shown it to differ from the true one, so it is the training that failed"
+    head, good, noisy = texts.get(kind, ("No shortcut of the task explains this grounding", wrong, wrong))
+    said = noisy if modulo < 0.9 else good  # what is wrong above counts as noise
+    if kind == "identity" and accuracy >= 0.9:
+        head, said = "Each symbol is taken for itself", "what is still wrong is noise of the training"
+        said = done if accuracy == 1 else said
+    text = f"{head} ({scores}): {said}."
     return f"{text} Never observed, and so not judged: {listing(never)}." if never else text
 
 

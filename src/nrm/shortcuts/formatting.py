@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from nrm.errors import LimitError, listing, shorten
 from nrm.shortcuts.analysis import Shortcuts
-from nrm.shortcuts.counting import digits, rough_numbers
 from nrm.shortcuts.repair import PotentialRepair
+from nrm.shortcuts.symmetry_group import digits, rough_numbers
 from nrm.shortcuts.verdicts import SymbolVerdict
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -104,13 +104,3 @@ def _pairs(left: MooreMachine, right: MooreMachine) -> MooreMachine:
     levels = len(right.levels)
     left, right = (machine.with_outputs(machine.level_of_state) for machine in (left, right))
     return product(left, right, output=lambda a, b: a * levels + b)
-
-
-def refinements(rows: Sequence[Sequence[int]], labels: Sequence[float]) -> Iterator[Sequence[float]]:
-    """Moore's partition refinement, round by round: for each state the number of its block after 0, 1, 2 … steps."""
-    blocks = labels
-    while True:
-        yield blocks
-        keys: dict[tuple[float, ...], int] = {}
-        pairs = zip(blocks, rows, strict=True)
-        blocks = [keys.setdefault((block, *[blocks[target] for target in row]), len(keys)) for block, row in pairs]

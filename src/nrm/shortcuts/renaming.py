@@ -1,23 +1,25 @@
 """Shortcuts of a propositional alphabet that come from renaming propositions.
 
-A renaming sigma reads proposition p as sigma(p): the formula that says `p` is told the truth of sigma(p), so the letter
+A renaming sigma reads proposition p as sigma(p): a formula that says `p` gets the truth of sigma(p), so the letter
 X becomes {p : sigma(p) in X}. A proposition is *essential* when its truth ever matters. A renaming that changes no
 reward must permute the essential propositions, since a machine that depends on them all cannot be served by fewer; the
-others may be read as anything.
+others may be read as anything. The same search finds tasks that differ in the names of their symbols alone (`Copies`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from itertools import combinations, product
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
 
-import numpy as np
-
-from nrm.aliases import IntArray, Symbol, SymbolMap
+from nrm.aliases import Symbol, SymbolMap
 from nrm.automata import LetterFunction
-from nrm.errors import UnknownSymbolError, unknown
+from nrm.errors import AlphabetError, UnknownSymbolError, listing, unknown
 from nrm.machines import MooreMachine
 from nrm.shortcuts.reduction import is_by_names
 from nrm.shortcuts.symmetry_group import SymmetryGroup, group_of
@@ -88,203 +90,216 @@ class Renamings:
 def renamings(machine: MooreMachine, symmetries: SymmetryGroup, search: SymmetrySearch) -> Renamings:
     """The renamings of propositions that change no reward, for a minimal machine over a propositional alphabet."""
     names = machine.alphabet.symbols
-    places, numbers = machine.letters.essential()
-    essential = tuple(names[place] for place in places)
-    finder: RenamingSearch | LargeRenamingSearch
-    if numbers is None:
-        finder = LargeRenamingSearch(machine.letters.function(len(names)), symmetries, search)
-    else:
-        orbits = [orbit[0] for orbit in symmetries.orbit_of]
-        finder = RenamingSearch(numbers, numbers, search.with_class_colours(orbits))
+    letters = machine.letters.function(len(names))
+    essential = tuple(names[place] for place in letters.asked)
     count = len(essential)
     base = [(place, [other for other in range(count) if other != place]) for place in range(count)]
-    everything = group_of(count, base, finder.complete)
-    return Renamings(names, essential, everything, group_of(count, base, partial(finder.complete, within=True)))
+    orbits = [orbit[0] for orbit in symmetries.orbit_of]
+    everything, internal = (
+        group_of(count, base, RenamingSearch(search.with_class_colours(colours), letters).complete)
+        for colours in (orbits, range(machine.classes))
+    )
+    return Renamings(names, essential, everything, internal)
 
 
-def essential_letters(numbers: IntArray) -> tuple[tuple[int, ...], list[int]]:
-    """The propositions whose truth ever matters, and the classes of the sets of these alone, from those of all sets."""
-    letters = np.arange(len(numbers))
-    places = [bit for bit in range(len(numbers).bit_length() - 1) if (numbers != numbers[letters ^ 1 << bit]).any()]
-    few = np.arange(1 << len(places))
-    spread = sum(((few >> place & 1) << bit for place, bit in enumerate(places)), np.zeros_like(few))
-    return tuple(places), numbers[spread].tolist()
-
-
-@dataclass(frozen=True)
 class RenamingSearch:
-    """Permutations of the essential propositions, followed from the empty letter to ever larger ones."""
+    """Permutations of the essential propositions that map classes of letters to such of another machine, or its own.
 
-    numbers: list[int]
-    """The class of each set of the essential propositions."""
-    targets: list[int]
-    """The same of the machine onto which this one is mapped."""
-    search: SymmetrySearch
-    """Its colours say which classes may be mapped to which."""
-
-    def complete(self, pairs: list[tuple[int, int]], within: bool = False) -> Permutation | None:
-        """A permutation that maps places as `pairs` say, if there is one; `within`: no letter may leave its class."""
-        count = len(self.numbers).bit_length() - 1
-        choices = dict(pairs)
-        if len(self.targets) != len(self.numbers) or -1 in choices or -1 in choices.values():
-            return None
-        order = [*choices, *(place for place in range(count) if place not in choices)]
-
-        def extend(letters: list[tuple[int, int]], images: dict[int, int], moved: dict[int, int]) -> Permutation | None:
-            if len(moved) == len(order):
-                permutation = [images.get(number, -1) for number in range(self.search.classes)]
-                fits = self.search.contains(permutation)
-                return tuple(moved[place] for place in range(len(order))) if fits else None
-            place = order[len(moved)]
-            free = [choices[place]] if place in choices else range(count)
-            for target in free:
-                if target not in moved.values():
-                    added = [(x | 1 << place, y | 1 << target) for x, y in letters]
-                    following = self._matched(added, images, within)
-                    if following is not None:
-                        found = extend(letters + added, following, {**moved, place: target})
-                        if found is not None:
-                            return found
-            return None
-
-        first = self._matched([(0, 0)], {}, within)
-        return None if first is None else extend([(0, 0)], first, {})
-
-    def _matched(self, letters: list[tuple[int, int]], images: dict[int, int], within: bool) -> dict[int, int] | None:
-        """The images of classes with those that `letters` add; None when they contradict each other."""
-        self.search.spend(len(letters))
-        colours, others = self.search.class_colours, self.search.target.class_colours
-        added = dict(images)
-        for letter, value in letters:
-            number, image = self.numbers[letter], self.targets[value]
-            if added.setdefault(number, image) != image or (within and number != image):
-                return None
-            if colours[number] != others[image]:
-                return None
-        return added
-
-
-Sign = tuple[int, ...]
-
-
-class LargeRenamingSearch:
-    """Permutations of the essential propositions that permute the classes of letters.
-
-    A renaming takes a proposition only to one that holds equally often in classes that symmetries exchange, and pairs
-    of propositions likewise; what passes is tried on the diagram itself.
+    A renaming takes a proposition only to one that holds equally often in classes of equal colour, and pairs of
+    propositions likewise; what passes is tried on the diagrams themselves.
     """
 
-    def __init__(self, letters: LetterFunction, symmetries: SymmetryGroup, search: SymmetrySearch) -> None:
-        self.letters = letters
+    def __init__(self, search: SymmetrySearch, letters: LetterFunction, target: LetterFunction | None = None) -> None:
         self.search = search
-        self._orbit = [orbit[0] for orbit in symmetries.orbit_of]
-        self.essential = letters.asked
+        """Its colours say which classes may be mapped to which."""
+        self.letters = letters
+        self.target = target or letters
+        self._known: dict[tuple[bool, frozenset[int]], Mapping[int, Fraction]] = {}
 
-    def _sign(self, *true: int) -> Sign:
-        """How often classes of each orbit occur where some propositions hold."""
-        self.search.spend(self.letters.nodes)
-        sums = [0] * len(self._orbit)
-        for number, share in self.letters.shares_where(true).items():
-            sums[self._orbit[number]] += share
-        return tuple(sums)
-
-    @cached_property
-    def _signs(self) -> list[Sign]:
-        return [self._sign(proposition) for proposition in self.essential]
-
-    @cached_property
-    def _pair_signs(self) -> Mapping[tuple[int, int], Sign] | None:
-        count = len(self.essential)
-        if count**2 * self.letters.nodes > 3_000_000:
-            return None
-        signs = {}
-        for one, two in combinations(range(count), 2):
-            signs[one, two] = signs[two, one] = self._sign(self.essential[one], self.essential[two])
-        return signs
-
-    @cached_property
-    def _twins(self) -> dict[bool, list[int]]:
-        """For each place the first one that it can be exchanged with; without leaving classes (True), or at all."""
-        found: dict[bool, list[int]] = {}
-        count = len(self.essential)
-        for within in (True, False):
-            firsts: list[int] = []
-            found[within] = []
-            for place in range(count):
-                same = (one for one in firsts if self._signs[one] == self._signs[place])
-                swaps = ((one, {**{k: k for k in range(count)}, one: place, place: one}) for one in same)
-                twin = next((one for one, swap in swaps if self._holds(swap, within)), place)
-                found[within].append(twin)
-                if twin == place:
-                    firsts.append(place)
-        return found
-
-    def complete(self, pairs: list[tuple[int, int]], within: bool = False) -> Permutation | None:
-        """A permutation that maps places as `pairs` say, if there is one; `within`: no letter may leave its class."""
+    def complete(self, pairs: list[tuple[int, int]]) -> Permutation | None:
+        """A permutation that maps places as `pairs` say, if there is one."""
         chosen = dict(pairs)
-        if len(set(chosen.values())) < len(chosen) or any(
-            self._signs[place] != self._signs[target] for place, target in pairs
-        ):
+        if len(self.letters.asked) != len(self.target.asked):
             return None
-        for guess in (self._plain(chosen), self._closed(chosen)):
-            if self._holds(guess, within):
-                return tuple(guess[place] for place in range(len(guess)))
-        return self._extended(chosen, within)
-
-    def _plain(self, chosen: Mapping[int, int]) -> dict[int, int]:
-        """The choices, and all else where it was as far as that is free."""
-        free = [target for target in range(len(self.essential)) if target not in chosen.values()]
-        guess = dict(chosen)
-        guess.update({place: place for place in free if place not in chosen})
-        left = [target for target in free if target not in guess.values()]
-        open_places = [place for place in range(len(self.essential)) if place not in guess]
-        guess.update(zip(open_places, left, strict=True))
-        return guess
-
-    def _closed(self, chosen: Mapping[int, int]) -> dict[int, int]:
-        """As `_plain`, with what is left in its old order: whole blocks are exchanged so."""
-        count = len(self.essential)
-        places = [place for place in range(count) if place not in chosen]
-        targets = [target for target in range(count) if target not in chosen.values()]
-        return {**chosen, **dict(zip(places, targets, strict=True))}
-
-    def _extended(self, chosen: dict[int, int], within: bool) -> Permutation | None:
-        """By choosing one more place after another."""
-        count = len(self.essential)
-        if len(chosen) == count:
-            return tuple(chosen[place] for place in range(count)) if self._holds(chosen, within) else None
-        place = min(
-            (place for place in range(count) if place not in chosen),
-            key=lambda place: sum(sign == self._signs[place] for sign in self._signs),
+        if len(set(chosen.values())) < len(chosen) or not all(self._alike(pair) for pair in pairs):
+            return None
+        guess = self._plain(chosen)
+        if self._holds(guess):
+            return guess
+        places = range(len(self.letters.asked))
+        free = [target for target in places if target not in chosen.values()]
+        return self._extended(
+            chosen,
+            {
+                place: [target for target in free if self._fits((place, target), pairs)]
+                for place in places
+                if place not in chosen
+            },
         )
-        twins = self._twins[within]
-        tried = set()
-        for target in sorted(range(count), key=lambda target: target != place):
-            # Targets that can be exchanged for each other are all as good, or none is.
-            if target in chosen.values() or twins[target] in tried:
-                continue
-            tried.add(twins[target])
-            if self._fits(chosen, place, target):
-                found = self._extended({**chosen, place: target}, within)
-                if found is not None:
-                    return found
+
+    def _plain(self, chosen: Mapping[int, int]) -> Permutation:
+        """The choices, and all else where it was as far as that is free."""
+        places = range(len(self.letters.asked))
+        guess = dict(chosen)
+        guess.update({place: place for place in places if place not in chosen and place not in chosen.values()})
+        left = iter([target for target in places if target not in guess.values()])
+        return tuple(guess[place] if place in guess else next(left) for place in places)
+
+    def _extended(self, chosen: dict[int, int], fitting: Mapping[int, Sequence[int]]) -> Permutation | None:
+        """By choosing one more place after another. `fitting`: for each open place the images that are left to it."""
+        if not fitting:
+            moved = tuple(chosen[place] for place in range(len(chosen)))
+            return moved if self._holds(moved) else None
+        place = min(fitting, key=lambda place: len(fitting[place]))
+        for target in sorted(fitting[place], key=lambda target: target != place):
+            left = {
+                other: [image for image in images if image != target and self._alike((other, image), (place, target))]
+                for other, images in fitting.items()
+                if other != place
+            }
+            found = self._extended({**chosen, place: target}, left)
+            if found is not None:
+                return found
         return None
 
-    def _fits(self, chosen: Mapping[int, int], place: int, target: int) -> bool:
-        self.search.spend(len(chosen) + 1)
-        if self._signs[place] != self._signs[target]:
-            return False
-        signs = self._pair_signs
-        return signs is None or all(signs[place, other] == signs[target, image] for other, image in chosen.items())
+    def _fits(self, pair: tuple[int, int], chosen: Sequence[tuple[int, int]]) -> bool:
+        return self._alike(pair) and all(self._alike(pair, other) for other in chosen)
 
-    def _holds(self, moved: Mapping[int, int], within: bool) -> bool:
-        """Whether the diagram itself bears a permutation out."""
+    def _alike(self, *pairs: tuple[int, int]) -> bool:
+        """Whether classes of each colour occur as often where these places hold as where their images do."""
+        here = frozenset(self.letters.asked[place] for place, _ in pairs)
+        return self._shares(False, here) == self._shares(True, frozenset(self.target.asked[one] for _, one in pairs))
+
+    def _shares(self, there: bool, true: frozenset[int]) -> Mapping[int, Fraction]:
+        """How often classes of each colour occur where some propositions hold."""
+        if (there, true) not in self._known:
+            letters, side = (self.target, self.search.target) if there else (self.letters, self.search)
+            self.search.spend(letters.nodes)
+            sums: dict[int, Fraction] = defaultdict(Fraction)
+            for number, share in letters.shares_where(true).items():
+                if share:
+                    sums[side.class_colours[number]] += Fraction(share, 1 << len(letters.order))
+            self._known[there, true] = sums
+        return self._known[there, true]
+
+    def _holds(self, moved: Permutation) -> bool:
+        """Whether the diagrams themselves bear a permutation out."""
         self.search.spend(40 * self.letters.nodes)  # to bring a node into another order is work
-        images = {self.essential[place]: self.essential[target] for place, target in moved.items()}
-        classes = self.letters.exchanged(images)
+        images = {self.letters.asked[place]: self.target.asked[target] for place, target in enumerate(moved)}
+        classes = self.letters.exchanged(images, self.target)
         if classes is None:
             return False
-        permutation = [classes[number] for number in range(self.search.classes)]
-        if within:
-            return permutation == list(range(self.search.classes))
+        permutation = [classes.get(number, -1) for number in range(self.search.classes)]
         return self.search.contains(permutation)
+
+
+ClassSign = tuple[int | Fraction, tuple[Symbol, ...]]
+"""How many letters a class has that permutations move (of propositions: their share of all letters), and the symbols in
+it that they leave in place."""
+
+
+class Copies:
+    """Some machines and their copies under permutations of symbols: `machine in copies`.
+
+    Few machines look like one of ours (as many states of each output, as many letters in each class), and only for
+    these a permutation is searched for. Machines are minimal, as compiled.
+    """
+
+    def __init__(self, machines: Iterable[MooreMachine], fixed: Collection[Symbol] = ()) -> None:
+        """`fixed`: symbols that keep their names, such as the one that says that nothing holds."""
+        self._fixed = tuple(fixed)
+        self._known: dict[object, list[_Shape]] = {}
+        for machine in machines:
+            shape = self._shape(machine)
+            if not self._holds(shape):
+                self._known.setdefault(shape.look, []).append(shape)
+
+    def __contains__(self, machine: MooreMachine) -> bool:
+        return self._holds(self._shape(machine))
+
+    def _shape(self, machine: MooreMachine) -> _Shape:
+        alphabet = machine.alphabet
+        if alphabet.occurring is not None:
+            raise AlphabetError(
+                f"renaming the propositions {listing(alphabet.symbols, 6)} leads out of the sets of them that occur; "
+                "compile the task over all sets (propositions=…)"
+            )
+        return (_SymbolShape if alphabet.is_exclusive else _PropositionShape)(machine, self._fixed)
+
+    def _holds(self, shape: _Shape) -> bool:
+        return any(shape.renames_to(other) for other in self._known.get(shape.look, ()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape(ABC):
+    """What of a machine does not depend on the names of its symbols."""
+
+    machine: MooreMachine
+    fixed: tuple[Symbol, ...]
+
+    @property
+    @abstractmethod
+    def signs(self) -> list[ClassSign]:
+        """What a permutation keeps of each class."""
+
+    @abstractmethod
+    def renames_to(self, other: Any) -> bool:
+        """Whether a permutation of symbols makes another machine of equal look of this one."""
+
+    @cached_property
+    def outputs(self) -> list[tuple[float, bool]]:
+        """The output of each state, and whether it accepts."""
+        return list(zip(self.machine.outputs.tolist(), self.machine.accepting.tolist(), strict=True))
+
+    @cached_property
+    def look(self) -> object:
+        """Equal for copies."""
+        return type(self), tuple(sorted(self.outputs)), tuple(sorted(self.signs))
+
+    def search(self, target: SymmetrySearch | None = None) -> SymmetrySearch:
+        """The search for ways to map this machine; colours are equal in machines of equal look."""
+        outputs, signs = sorted(set(self.outputs)), sorted(set(self.signs))
+        coded = self.machine.with_outputs([outputs.index(output) for output in self.outputs])
+        search = SymmetrySearch(coded, target=target)
+        search.class_colours = [signs.index(sign) for sign in self.signs]
+        return search
+
+
+class _SymbolShape(_Shape):
+    @cached_property
+    def signs(self) -> list[ClassSign]:
+        members: list[list[Symbol]] = [[] for _ in range(self.machine.classes)]
+        for name, number in zip(self.machine.alphabet.symbols, self.machine.letter_class.tolist(), strict=True):
+            members[number].append(name)
+        kept = [tuple(name for name in names if name in self.fixed) for names in members]
+        return [(len(names) - len(fixed), fixed) for names, fixed in zip(members, kept, strict=True)]
+
+    def renames_to(self, other: _SymbolShape) -> bool:
+        search = self.search(other.search())
+        found = search.complete(())
+        # Refined colours of machines that are no copies cannot be compared, so outputs are looked at once more.
+        return found is not None and self.outputs == [other.outputs[state] for state in search.states_of(found)]
+
+
+class _PropositionShape(_Shape):
+    @cached_property
+    def letters(self) -> LetterFunction:
+        """The classes as a function of the propositions."""
+        return self.machine.letters.function(len(self.machine.alphabet.symbols))
+
+    @cached_property
+    def essential(self) -> list[Symbol]:
+        """The propositions whose truth ever matters."""
+        return [self.machine.alphabet.symbols[place] for place in self.letters.asked]
+
+    @cached_property
+    def signs(self) -> list[ClassSign]:
+        return [(Fraction(size, self.machine.alphabet.size), ()) for size in self.machine.class_sizes]
+
+    def renames_to(self, other: _PropositionShape) -> bool:
+        here, there = self.essential, other.essential
+        kept = [name for name in self.fixed if name in here or name in there]
+        if any(name not in here or name not in there for name in kept):
+            return False
+        search = RenamingSearch(self.search(other.search()), self.letters, other.letters)
+        return search.complete([(here.index(name), there.index(name)) for name in kept]) is not None

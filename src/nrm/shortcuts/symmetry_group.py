@@ -1,20 +1,25 @@
-"""Groups of symmetries, known by few generators: order, orbits and elements without listing what need not be listed."""
+"""Groups of symmetries, known by few generators: order, orbits, elements, and exact sums over them.
+
+#URS = sum over h of prod over classes j of m_h(j) ** k_j, without listing what need not be listed.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import MAX_EMAX, Decimal, Inexact, localcontext
 from functools import cached_property
-from itertools import pairwise
 from math import factorial, prod
+from typing import Any, TypeVar
 
-import numpy as np
+from nrm.errors import LimitError
+from nrm.shortcuts.symmetry_search import Permutation, SymmetrySearch
 
-from nrm.aliases import IntArray
-from nrm.shortcuts.symmetry_search import ARRAY_SPEED, Permutation, SymmetrySearch, refined_colours
-
-TWINS_FROM = 2048
-"""Entries of a transition table from which twins are looked for first: in smaller ones the search is as fast."""
+Number = TypeVar("Number", int, Decimal)
+DEFAULT_TERMS = 500_000
+"""Most different terms of a sum over a group."""
 
 
 def compose(outer: Sequence[int], inner: Sequence[int]) -> Permutation:
@@ -65,6 +70,11 @@ class SymmetryGroup:
     def identity(self) -> Permutation:
         """The element that moves nothing."""
         return tuple(range(self.degree))
+
+    @property
+    def trivial(self) -> SymmetryGroup:
+        """The group of the identity alone."""
+        return SymmetryGroup(self.degree, (), ())
 
     def elements(self) -> Iterator[Permutation]:
         """Every element once, the identity first, as they are asked for."""
@@ -142,37 +152,30 @@ class SymmetryGroup:
 def symmetry_group(search: SymmetrySearch, fixed: Iterable[int] = ()) -> SymmetryGroup:
     """The symmetries of a machine that leave the classes in `fixed` in their places."""
     kept = [(number, number) for number in fixed]
-    stay = [number for number, _ in kept]
-    large = search.states * search.classes >= TWINS_FROM
-    twins = twin_sets(search, stay) if large else []
-    known = {one: swap(search.classes, one, other) for members in twins for one, other in pairwise(members)}
 
     def complete(choices: list[tuple[int, int]]) -> Permutation | None:
         return search.complete([*kept, *choices])
 
-    return group_of(search.classes, search.base(stay, twins), complete, known)
+    return group_of(search.classes, search.base(number for number, _ in kept), complete)
 
 
 def group_of(
     degree: int,
     base: Sequence[tuple[int, Sequence[int]]],
     complete: Callable[[list[tuple[int, int]]], Permutation | None],
-    known: Mapping[int, Permutation] | None = None,
 ) -> SymmetryGroup:
     """The group whose elements `complete` finds, one for given images of some points, if there is one.
 
     `base`: points that no element but the identity keeps, each with its possible images. From the end of the base to
     its beginning: what is known of the stabiliser so far says which images of a base point need not be tried, because a
     known element leads to them, or leads from them to one that was refuted. All permutations of ten points so need nine
-    completions. `known`: for some base points, an element that moves it and keeps all earlier ones.
+    completions.
     """
     generators = _Generators(degree)
     chain: list[Stabiliser] = []
     for depth in range(len(base) - 1, -1, -1):
         point, candidates = base[depth]
         stay = [(earlier, earlier) for earlier, _ in base[:depth]]
-        if known and point in known:
-            generators.add(known[point])
         tree = generators.tree(point)
         refuted: set[int] = set()
         for candidate in candidates:
@@ -216,63 +219,125 @@ class _Generators:
         return tree
 
 
-WASTED_TABLES = 4
-"""Twins are given up once refuted swaps have followed as many transitions as the machine has, times this."""
+def sum_over(
+    group: SymmetryGroup, sizes: Sequence[Number], exponents: Sequence[int], terms: int = DEFAULT_TERMS
+) -> Number:
+    """Sum over h in the group of prod over points j of sizes[h(j)] ** exponents[j]; of decimals, roughly.
+
+    Where sizes are constant on orbits all terms are equal. Otherwise the group is a direct product of factors on
+    disjoint points, and the sum is the product of the factors' sums. Raises `LimitError` past `terms` terms.
+    """
+    if all(sizes[orbit[0]] == sizes[point] for orbit in group.orbits if len(orbit) > 1 for point in orbit):
+        equal: Number = group.order * _term(sizes, exponents)
+        return equal
+    total: Any = 1
+    unmoved = set(range(group.degree))
+    for factor in group.factors:
+        unmoved.difference_update(factor.moved)
+        points = factor.moved
+        part = [sizes[point] for point in points], [exponents[point] for point in points]
+        if len({sizes[point] for point in points}) == 1:
+            total *= factor.order * _term(*part)
+        elif factor.is_symmetric:
+            total *= _permanent(*part, terms)
+        else:
+            total *= _orbit_sum(factor, sizes, exponents, terms)
+    rest = sorted(unmoved)
+    result: Number = total * _term([sizes[point] for point in rest], [exponents[point] for point in rest])
+    return result
 
 
-def twin_sets(search: SymmetrySearch, fixed: Iterable[int] = ()) -> list[list[int]]:
-    """Sets of two or more twins among the classes that are not `fixed`, each of them whole; not always all sets."""
-    _, colours = refined_colours(search.columns, search.state_colours, search.class_colours, search.by_arrays)
-    kept = set(fixed)
-    alike: dict[int, list[int]] = {}
-    for number, colour in enumerate(colours):
-        if number not in kept:
-            alike.setdefault(colour, []).append(number)
-    state_colours = np.array(search.state_colours)
-    patience = WASTED_TABLES * search.columns.size
-    sets: list[list[int]] = []
-    for numbers in sorted(alike.values(), key=len):
-        found: list[list[int]] = []
-        for number in numbers:
-            for members in found:
-                swaps, followed = _swaps(search, state_colours, members[0], number)
-                if swaps:
-                    members.append(number)
-                    break
-                patience -= followed
-                if patience < 0:
-                    return sets
-            else:
-                found.append([number])
-        sets += [members for members in found if len(members) > 1]
-    return sets
+@contextmanager
+def rough_numbers() -> Iterator[None]:
+    """Decimals are worked out to thirty digits, with exponents as long as need be."""
+    with localcontext() as context:
+        context.prec, context.Emax = 40, MAX_EMAX
+        yield
 
 
-def swap(degree: int, one: int, other: int) -> Permutation:
-    """The permutation that swaps two points."""
-    images = list(range(degree))
-    images[one], images[other] = other, one
-    return tuple(images)
+def _orbit_sum(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
+    """One term for each arrangement j -> sizes[h(j)], instead of one for each symmetry h."""
+    points = group.moved
+    place = {point: index for index, point in enumerate(points)}
+    moves = [[place[generator[point]] for point in points] for generator in group.generators]
+    start = tuple(sizes[point] for point in points)
+    powers = [exponents[point] for point in points]
+    seen = {start}
+    total: Any = 0
+    for arrangement in (pending := [start]):
+        total += _term(arrangement, powers)
+        for move in moves:
+            following = tuple([arrangement[image] for image in move])
+            if following not in seen:
+                seen.add(following)
+                pending.append(following)
+        if len(seen) > terms:
+            raise LimitError(
+                f"letter classes of different sizes ({_short(start)}) are mixed by {group.order:,} symmetries in more "
+                f"than {terms:,} ways, and the exact sum over them was given up; raise the limit (terms=…)"
+            )
+    return total * (group.order // len(seen))
 
 
-def _swaps(search: SymmetrySearch, colours: IntArray, one: int, other: int) -> tuple[bool, int]:
-    """Whether swapping two classes is a symmetry, and how many transitions were followed to tell."""
-    columns = search.columns
-    images = np.array(swap(search.classes, one, other))
-    moved = np.full(search.states, -1, dtype=np.int64)
-    pending: IntArray = np.array(search.fixed)
-    moved[pending] = pending
-    followed, together = 0, 1
-    while len(pending):
-        here, pending = pending[:together], pending[together:]
-        together *= 2
-        search.spend(len(here) * search.classes // ARRAY_SPEED)
-        followed += len(here) * search.classes
-        targets = columns[here].ravel()
-        wanted = columns[moved[here]][:, images].ravel()
-        fresh = moved[targets] < 0
-        moved[targets[fresh]] = wanted[fresh]
-        if (moved[targets] != wanted).any() or (colours[targets] != colours[wanted]).any():
-            return False, followed
-        pending = np.concatenate([pending, np.unique(targets[fresh])])
-    return bool(len(np.unique(moved)) == search.states), followed
+def _permanent(sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
+    """The sum over all permutations: a permanent, point by point over how many of each size are still free."""
+    kinds = Counter(sizes)
+    values = list(kinds)
+    if prod(count + 1 for count in kinds.values()) > terms:
+        raise LimitError(
+            f"{len(sizes)} letter classes of {len(values)} different sizes ({_short(sizes)}) are interchangeable, and "
+            f"the exact sum over their arrangements needs more than {terms:,} terms; raise the limit (terms=…)"
+        )
+    sums: dict[tuple[int, ...], Any] = {tuple(kinds[value] for value in values): 1}
+    for exponent in exponents:
+        powers = [value**exponent for value in values]
+        following: dict[tuple[int, ...], Any] = {}
+        for free, amount in sums.items():
+            for index, count in enumerate(free):
+                if count:
+                    rest = (*free[:index], count - 1, *free[index + 1 :])
+                    # Equal sizes are different classes: `count` ways to take one of them.
+                    following[rest] = following.get(rest, 0) + amount * count * powers[index]
+        sums = following
+    return sums[(0,) * len(values)]
+
+
+def check_length(sizes: Sequence[int], exponents: Sequence[int]) -> None:
+    """Raise `LimitError` when the product of powers would be too long a number to be of use."""
+    bits = sum(exponent * size.bit_length() for size, exponent in zip(sizes, exponents, strict=True) if size > 1)
+    most = 64_000_000  # eight megabytes
+    if bits > most:
+        raise LimitError(
+            f"the number of shortcuts has more than {most:,} bits; the sizes of the letter classes and the "
+            "symmetries say it all (Shortcuts.class_sizes, Shortcuts.group)"
+        )
+
+
+def _term(sizes: Sequence[Any], exponents: Sequence[int]) -> Any:
+    if all(isinstance(size, int) for size in sizes):
+        check_length(sizes, exponents)
+    return prod(map(pow, sizes, exponents))
+
+
+def _short(sizes: Sequence[Any]) -> str:
+    distinct = sorted(set(sizes))
+    return ", ".join(str(size) for size in distinct[:6]) + (", …" if len(distinct) > 6 else "")
+
+
+def digits(number: int) -> str:
+    """A whole number in decimal, of any length: Python refuses to write integers past 4,300 digits."""
+    with localcontext() as context:
+        context.prec = number.bit_length() // 3 + 10
+        context.Emax, context.traps[Inexact] = MAX_EMAX, True
+        return format(_decimal(number, number.bit_length(), {}), "f")
+
+
+def _decimal(number: int, bits: int, powers: dict[int, Decimal]) -> Decimal:
+    """The number as a decimal, halves first."""
+    if bits <= 8192:  # Python does these fast by itself
+        return Decimal(number)
+    half = bits // 2
+    if half not in powers:
+        powers[half] = Decimal(2) ** half
+    high, low = number >> half, number & ((1 << half) - 1)
+    return _decimal(high, bits - half, powers) * powers[half] + _decimal(low, half, powers)

@@ -13,50 +13,35 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine
 
-Words = NDArray[np.uint64]
-
 
 def refined_colours(
-    columns: IntArray, states: Sequence[int], classes: Sequence[int], spend: Callable[[int], object] = bool
+    columns: IntArray, states: Sequence[int], classes: Sequence[int], spend: Callable[[int], object]
 ) -> tuple[list[int], list[int]]:
     """The colours of states and classes, refined by their surroundings until nothing changes."""
-    state_colours, class_colours = np.asarray(states, dtype=np.uint64), np.asarray(classes, dtype=np.uint64)
+    state_colours, class_colours = np.asarray(states), np.asarray(classes)
     kinds = (len(set(states)), len(set(classes)))
     while True:
         spend(columns.size)
-        targets = _mixed(state_colours)[columns]
-        by_class = _mixed(class_colours + np.uint64(1))
-        of_states = _mixed(targets * by_class).sum(axis=1, dtype=np.uint64)
-        of_classes = _mixed(targets + _mixed(state_colours * np.uint64(3))[:, None]).sum(axis=0, dtype=np.uint64)
-        state_colours = _ranks(state_colours, of_states)
-        class_colours = _ranks(class_colours, of_classes)
+        targets, many = state_colours[columns], max(columns.shape) + 1
+        of_states = np.sort(class_colours * many + targets, axis=1)
+        of_classes = np.sort(state_colours[:, None] * many + targets, axis=0).T
+        state_colours = _ranks(np.column_stack([state_colours, of_states]))
+        class_colours = _ranks(np.column_stack([class_colours, of_classes]))
         now = (int(state_colours.max()) + 1, int(class_colours.max()) + 1)
         if now == kinds:
-            return state_colours.astype(int).tolist(), class_colours.astype(int).tolist()
+            return state_colours.tolist(), class_colours.tolist()
         kinds = now
 
 
-def _ranks(colours: Words, prints: Words) -> Words:
-    """Colours split by fingerprints, numbered from 0."""
-    _, narrow = np.unique(prints, return_inverse=True)
-    _, ranks = np.unique(colours * np.uint64(len(prints)) + narrow.astype(np.uint64), return_inverse=True)
-    words: Words = ranks.astype(np.uint64)
-    return words
-
-
-def _mixed(values: Words) -> Words:
-    """Integers spread over 64 bits (multiply and shift, wrapping)."""
-    mixed = (values + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(31)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(29)
-    return mixed
+def _ranks(rows: IntArray) -> IntArray:
+    """(rows,) the place of each row among the different ones, in their order."""
+    ranks: IntArray = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return ranks
 
 
 Permutation = tuple[int, ...]
@@ -67,12 +52,6 @@ Mark = tuple[int, int]
 
 DEFAULT_WORK = 400_000_000
 """Most transitions that one search looks at: about a minute."""
-ARRAYS_FROM = 2048
-"""Transitions to be followed at once from which arrays follow them faster than plain Python does."""
-ARRAY_SPEED = 4
-"""How many transitions arrays follow while plain Python follows one."""
-PATIENCE = 16
-"""Refuted choices after which states are coloured by more than their outputs."""
 
 
 @dataclass
@@ -85,6 +64,9 @@ class Budget:
 
 class SymmetrySearch:
     """The transition table of a minimal machine, prepared for following choices."""
+
+    patience = 16
+    """Refuted choices after which states are coloured by more than their outputs."""
 
     def __init__(
         self,
@@ -132,14 +114,11 @@ class SymmetrySearch:
             raise ValueError(f"{tuple(permutation)} is no symmetry")
         return tuple(matching.forward)
 
-    def base(self, fixed: Iterable[int] = (), twins: Iterable[Sequence[int]] = ()) -> list[tuple[int, list[int]]]:
+    def base(self, fixed: Iterable[int] = ()) -> list[tuple[int, list[int]]]:
         """A base: classes that, kept in their places one after the other, leave the identity only.
 
-        Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay. `twins` are
-        sets of classes any two of which a symmetry swaps, known before: of another set one class is enough to try,
-        and once one of a set stays, the others can only go to each other.
+        Each comes with the classes that it might be mapped to while `fixed` and the ones before it stay.
         """
-        set_of = {number: tuple(members) for members in twins for number in members}
         matching = _Matching(self)
         matching.assign([(number, number) for number in fixed])
         found: list[tuple[int, list[int]]] = []
@@ -148,17 +127,8 @@ class SymmetrySearch:
             if not alike:
                 return found
             base = min(alike)
-            own = set_of.get(base, (base,))
-            first = dict.fromkeys(set_of.get(number, (number,))[0] for number in alike[base] if number not in own)
-            found.append((base, list(first)))
-            found.extend((number, []) for number in own[1:-1])
-            matching.assign([(number, number) for number in own])
-
-    def by_arrays(self, transitions: int) -> bool:
-        """Count the work of following so many transitions, and say whether arrays should do it."""
-        large = transitions >= ARRAYS_FROM
-        self.spend(transitions // ARRAY_SPEED if large else transitions)
-        return large
+            found.append((base, [number for number in alike[base] if number != base]))
+            matching.assign([(base, base)])
 
     def spend(self, amount: int) -> None:
         """Count work; raise `LimitError` when the budget is used up."""
@@ -213,10 +183,10 @@ class SymmetrySearch:
 
     def _refute(self) -> None:
         self._refuted += 1
-        if self._refuted == PATIENCE:
+        if self._refuted == self.patience:
             for side in {self, self.target}:
                 side.state_colours, side.class_colours = refined_colours(
-                    side.columns, side.state_colours, side.class_colours, self.by_arrays
+                    side.columns, side.state_colours, side.class_colours, self.spend
                 )
 
 
@@ -270,8 +240,7 @@ class _Matching:
 
     def _follow(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
         """Match where classes lead from matched states; False when two pairs contradict each other."""
-        if self.search.by_arrays(len(states) * len(classes)):
-            return self._follow_by_arrays(states, classes)
+        self.search.spend(len(states) * len(classes))
         rows, colours = self.search.rows, self.search.state_colours
         twins, others = self.search.target.rows, self.search.target.state_colours
         forward, backward, matched = self.forward, self.backward, self.matched
@@ -290,32 +259,12 @@ class _Matching:
                     return False
         return True
 
-    def _follow_by_arrays(self, states: list[int], classes: list[tuple[int, int]]) -> bool:
-        search = self.search
-        forward, (numbers, images) = np.array(self.forward), np.array(classes).T
-        targets = search.columns[np.ix_(states, numbers)].ravel()
-        wanted = search.target.columns[np.ix_(forward[states], images)].ravel()
-        present = forward[targets]
-        if (present != wanted)[present >= 0].any():
-            return False
-        forward[targets] = wanted
-        if (forward[targets] != wanted).any():
-            return False
-        for target in np.unique(targets[present < 0]).tolist():
-            image = int(forward[target])
-            if self.backward[image] >= 0 or search.state_colours[target] != search.target.state_colours[image]:
-                return False
-            self.forward[target] = image
-            self.backward[image] = target
-            self.matched.append(target)
-        return True
-
     def groups(self) -> list[tuple[list[int], list[int]]]:
         """Unassigned classes and their possible images, by what they do to the matched states."""
         free = [number for number, image in enumerate(self.images) if image < 0]
         open_images = [number for number, taken in enumerate(self.taken) if not taken]
-        large = self.search.by_arrays(2 * len(self.matched) * len(free))
-        left, right = self._signs_by_arrays(free, open_images) if large else self._signs(free, open_images)
+        self.search.spend(2 * len(self.matched) * len(free))
+        left, right = self._signs(free, open_images)
         groups: dict[Sequence[int], tuple[list[int], list[int]]] = {}
         for number, sign in zip(free, left, strict=True):
             groups.setdefault(sign, ([], []))[0].append(number)
@@ -338,17 +287,3 @@ class _Matching:
                 target = twin[number]
                 sign.append(target if self.backward[target] >= 0 else -1 - target_search.state_colours[target])
         return list(map(tuple, left)), list(map(tuple, right))
-
-    def _signs_by_arrays(self, free: list[int], open_images: list[int]) -> tuple[list[bytes], list[bytes]]:
-        search, everything = self.search, np.arange(self.search.states)
-        forward, backward = np.array(self.forward), np.array(self.backward)
-        signs = []
-        for side, states, classes, image in (
-            (search, np.array(self.matched), free, forward),
-            (search.target, forward[self.matched], open_images, np.where(backward >= 0, everything, -1)),
-        ):
-            seen = np.where(image >= 0, image, -1 - np.array(side.state_colours))
-            table = seen[side.columns[np.ix_(states, np.array(classes))]]
-            rows = np.ascontiguousarray(np.vstack([np.array(side.class_colours)[classes], table]).T)
-            signs.append([row.tobytes() for row in rows])
-        return signs[0], signs[1]

@@ -1,4 +1,4 @@
-"""Running a grid: what is done is skipped, what was interrupted goes on, what fails is told at the end."""
+"""Running a grid: what is done is skipped, what was interrupted goes on, what fails is listed at the end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run_grid(
 ) -> Outcome:
     """Bring every cell of a grid, or of several, to its end in the folder `store`.
 
-    `plan` is told the cells to train and how many are done already, and gives what to call with every event. The grid
+    `plan` is given the cells to train and how many are done already, and gives what to call with every event. The grid
     may have grown since the last time; it may not contradict the runs that are there.
     """
     several = (grids,) if isinstance(grids, Grid) else tuple(grids)

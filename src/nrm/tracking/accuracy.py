@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.errors import EpisodeError, LimitError
-from nrm.machines import MooreMachine, TaskSet
+from nrm.machines import MachineLike, TaskSet, as_machine
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine, grounded_traces
 from nrm.shortcuts import Shortcuts, TaskSetShortcuts, best_symmetry, shortcuts, task_set_shortcuts
 
@@ -42,10 +44,15 @@ class BorderAccuracy(NamedTuple):
 class AccuracyMeter:
     """Measures grounders of one task, or of many. Shortcuts are found once, when they are first needed."""
 
-    def __init__(self, tasks: MooreMachine | TaskSet) -> None:
-        self._tasks = tasks
-        union = tasks.union if isinstance(tasks, TaskSet) else tasks
-        self._same = tuple(range(union.states))
+    def __init__(self, tasks: MachineLike | TaskSet) -> None:
+        self._find: Callable[[], Shortcuts | TaskSetShortcuts]
+        if isinstance(tasks, TaskSet):
+            machine, self._machines = tasks.union, tasks.machines
+            self._find = partial(task_set_shortcuts, tasks)
+        else:
+            machine, self._machines = as_machine(tasks), ()
+            self._find = partial(shortcuts, machine)
+        self._same = tuple(range(machine.states))
         self._known: Shortcuts | TaskSetShortcuts | None = None
         self.note = ""
         """Why accuracy modulo shortcuts, or a part of it, is left out; empty where it is not."""
@@ -81,7 +88,7 @@ class AccuracyMeter:
         try:
             if self.note:
                 raise LimitError(self.note)
-            known = self._known = self._known or self._shortcuts()
+            known = self._known = self._known or self._find()
             classes = known.machine.letters if isinstance(known, Shortcuts) else known.letters
             own, other = classes.take(true), classes.take(predicted)
             symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.group.identity)))
@@ -95,23 +102,17 @@ class AccuracyMeter:
             mirror = known.states_under(symmetry)
         return Accuracy(plain, balanced, float(right.mean()), mirror), right
 
-    def _shortcuts(self) -> Shortcuts | TaskSetShortcuts:
-        return task_set_shortcuts(self._tasks) if isinstance(self._tasks, TaskSet) else shortcuts(self._tasks)
-
     def _judged_without(
         self, error: LimitError, true: NDArray[np.int64], predicted: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_], float]:
         """Where symmetries are too many: plainly, and of many tasks, letters that all of them treat alike are one."""
-        if isinstance(self._tasks, TaskSet):
-            left_out = "accuracy modulo shortcuts takes no account of symmetries of the tasks"
-            classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in self._tasks.machines]
-            right = np.all([own == other for own, other in classes], axis=0)
-            modulo = float(right.mean())
-        else:
-            left_out = "accuracy modulo shortcuts is left out"
-            right, modulo = true == predicted, float("nan")
-        self.note = self.note or f"{left_out}: {error}"
-        return right, modulo
+        if not self._machines:
+            self.note = self.note or f"accuracy modulo shortcuts is left out: {error}"
+            return true == predicted, float("nan")
+        self.note = self.note or f"accuracy modulo shortcuts takes no account of symmetries of the tasks: {error}"
+        classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in self._machines]
+        right: NDArray[np.bool_] = np.all([own == other for own, other in classes], axis=0)
+        return right, float(right.mean())
 
 
 def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:

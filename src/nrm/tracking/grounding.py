@@ -248,18 +248,12 @@ def _from_tensors(saved: dict[str, Tensor]) -> list[RecordedEpisode]:
     lengths = saved["lengths"].tolist()
     numbers, rewards = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
     letters = torch.split(saved["letters"], lengths) if "letters" in saved else [None] * len(lengths)
-    return [
-        RecordedEpisode(
-            environment=0,
-            total=float(paid.sum()),
-            length=len(paid),
-            observations=row.numpy(),
-            rewards=paid.numpy(),
-            letters=None if told is None or (len(told) and int(told[0]) < 0) else told.numpy(),
-            task=None if task < 0 else task,
-        )
-        for row, paid, told, task in zip(numbers, rewards, letters, saved["tasks"].tolist(), strict=True)
-    ]
+    episodes = []
+    for row, paid, read, task in zip(numbers, rewards, letters, saved["tasks"].tolist(), strict=True):
+        known = None if read is None or (len(read) and int(read[0]) < 0) else read.numpy()
+        sums = float(paid.sum()), len(paid)
+        episodes.append(RecordedEpisode(0, *sums, row.numpy(), paid.numpy(), known, None if task < 0 else task))
+    return episodes
 
 
 Verdict = Literal["explained", "converged", "backing off", "learn"]

@@ -301,7 +301,7 @@ class MachineLearning:
         return version
 
     def _new_tally(self, known: Hypothesis) -> Tally:
-        if not self.config.label_noise:
+        if not self.config.label_noise or not self._kept:  # who only acts has kept none
             return Tally(known)
         return LabelNoiseTally(known, self._evidence(self._kept))
 

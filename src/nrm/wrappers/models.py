@@ -115,7 +115,7 @@ def _check_known(model: NeuralRewardMachine) -> None:
     if model.machine.learned and float(model.machine.reward_probs().detach().max(-1).values.mean()) < 0.9:
         raise EnvError(
             "the model's machine has yet to be learned, so there is no belief to track; learn it from recorded "
-            "episodes with nrm.discover or nrm.fit(…, learn='all'), and wrap what was learned"
+            "episodes with nrm.discover or nrm.fit(…, learn='both'), and wrap what was learned"
         )
 
 

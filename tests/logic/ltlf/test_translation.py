@@ -100,7 +100,7 @@ def test_minimal(formula: Formula) -> None:
 
 
 def compiled(formula: Formula | str, exclusive: bool) -> nrm.MooreMachine:
-    return nrm.compile(formula, nrm.Alphabet(("a", "b", "c"), "exclusive" if exclusive else "propositional"))
+    return nrm.compile(formula, nrm.Alphabet.of_kind(("a", "b", "c"), "exclusive" if exclusive else "propositional"))
 
 
 LAWS = [

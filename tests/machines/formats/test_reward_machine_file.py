@@ -296,18 +296,18 @@ def test_a_note_that_no_longer_fits_gives_way_to_the_edges() -> None:
         ("0\n", "says too little"),
         ("0\n[1]\n(0,1,'a'", r"line 3 is neither .* nor an edge"),
         ("0\n[1]\nimport os", "line 3 is neither"),
-        ("0.5\n[1]\n", "line 1: the initial state must be a number or a name, not 0.5"),
-        ("0\n1\n", "line 2: the second line lists the terminal states"),
-        ("0\n[1.5]\n", "line 2: a terminal state must be a number or a name"),
+        ("0.5\n[1]\n", "line 1: the initial state .* not 0.5"),
+        ("0\n1\n", "line 2: the terminal states"),
+        ("0\n[1.5]\n", "line 2: the terminal states"),
         ("0\n[1]\n(0,1,'a')\n", "line 3: an edge is "),
-        ("0\n[1]\n(0,1,a,0)\n", "line 3: a guard is text in quotes, not a"),
+        ("0\n[1]\n(0,1,a,0)\n", "line 3 is neither"),
         ("0\n[1]\n(0,1,'a & ',0)\n", "line 3: the guard 'a & ' cannot be read: the guard ends too early"),
         ("0\n[1]\n(0,1,'',0)\n", "line 3: the guard '' cannot be read: the guard is empty"),
-        ("0\n[1]\n(0,1,'a',RewardControl())\n", r"line 3: the reward is RewardControl\(\); only constant rewards"),
-        ("0\n[1]\n(0,1,'a',ConstantRewardFunction('1'))\n", "line 3: a reward is a finite number"),
+        ("0\n[1]\n(0,1,'a',RewardControl())\n", r"line 3 .* constant reward: .*RewardControl\(\)"),
+        ("0\n[1]\n(0,1,'a',ConstantRewardFunction('1'))\n", "line 3: an edge is "),
         ("0\n[1]\n(0,1,'a',1e999)\n", "line 3: a reward is a finite number"),
         ("0\n[1]\n(0,1,'a',1" + "0" * 400 + ")\n", "line 3: a reward is a finite number"),
-        ("0\n[1]\n(0,1,'a',True)\n", "line 3: a reward is a finite number"),
+        ("0\n[1]\n(0,1,'a',True)\n", "line 3: an edge is "),
         ("0\n[1]\n(0,1,'True',1)\n", "the guards name no proposition"),
         ("0\n[1]\n(0,1,'a',1)\n", "state 0 has no edge for '-'"),
         ("0\n[1]\n(0,2,'a',1)\n(0,0,'!a',1)", "state 2 has no edges and is not terminal"),
@@ -343,10 +343,11 @@ def test_unknown_propositions_and_options(tmp_path: Path) -> None:
     assert isinstance(load_reward_machine(path, fall_off="terminal"), RewardMachine)
 
 
-def test_rewards_that_add_up_in_too_many_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges = [f"({n},{n + 1},'{'' if one else '!'}a',{one * 2**n})" for n in range(12) for one in (0, 1)]
-    text = "\n".join(["0", "[12]", *edges])
-    assert parse_reward_machine(text).to_moore().states == 2**13 - 1
-    monkeypatch.setattr("nrm.machines.reward_machine.MAX_COPIES", 1000)
-    with pytest.raises(LimitError, match="add up in more than 1,000 ways"):
-        parse_reward_machine(text).to_moore()
+def test_rewards_that_add_up_in_too_many_ways() -> None:
+    def text(length: int) -> str:
+        edges = [f"({n},{n + 1},'{'' if one else '!'}a',{one * 2**n})" for n in range(length) for one in (0, 1)]
+        return "\n".join(["0", f"[{length}]", *edges])
+
+    assert parse_reward_machine(text(12)).to_moore().states == 2**13 - 1
+    with pytest.raises(LimitError, match="100,000"):
+        parse_reward_machine(text(16)).to_moore()

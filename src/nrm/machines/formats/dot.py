@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,6 @@ from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import Move, machine_of_moves, moves
 from nrm.machines.moore import MooreMachine
-
-# Three anchors of a diverging, colour-blind-safe scale: failure, start, success.
-_WORST, _NEUTRAL, _BEST = (230, 97, 1), (247, 247, 247), (94, 148, 201)
 
 
 def to_dot(machine: MooreMachine, title: str = "") -> str:
@@ -59,7 +57,7 @@ def from_dot(text: str) -> MooreMachine:
         raise MachineError("the DOT text lacks nrm_kind and nrm_symbols; only DOT written by nrm can be read back")
     occurring = attributes.get("nrm_letters")
     sets = tuple(map(int, occurring.split(","))) if occurring else None
-    alphabet = Alphabet(tuple(symbols.split(",")), kind, sets)
+    alphabet = Alphabet.of_kind(symbols.split(","), kind, sets)
     names = [name for name in graph.nodes() if name != "start"]
     count = len(names)
     if set(names) != {f"q{state}" for state in range(count)}:
@@ -94,8 +92,8 @@ def graphviz() -> Any:
 
 def colour(share: float) -> str:
     """A fill colour for a potential, as a share of the largest: orange for -1, white for 0, blue for 1."""
-    end = _BEST if share >= 0 else _WORST
-    mixed = (round(n + (e - n) * abs(share)) for n, e in zip(_NEUTRAL, end, strict=True))
+    end = (94, 148, 201) if share >= 0 else (230, 97, 1)  # the ends of a colour-blind-safe scale
+    mixed = (round(247 + (part - 247) * abs(share)) for part in end)
     return "#" + "".join(f"{part:02X}" for part in mixed)
 
 
@@ -105,12 +103,6 @@ def _quote(text: str) -> str:
 
 
 def _wrapped(text: str, width: int = 18) -> str:
-    """Break a long guard at its operators."""
-    lines, line = [], ""
-    for word in text.replace(" & ", " &\0").replace(" | ", " |\0").split("\0"):
-        if line and len(line) + len(word) > width:
-            lines.append(line.strip())
-            line = ""
-        line += word + " "
-    lines.append(line.strip())
-    return "\n".join(lines if len(lines) <= 6 else [*lines[:5], f"… ({len(lines) - 5} more lines)"])
+    """A long guard in several lines, the first ones of many."""
+    lines = wrap(text, width, max_lines=6, placeholder=" …", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)

@@ -12,17 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from lark import Lark, Token, Transformer
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
+from lark import Lark, Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from nrm.aliases import BoolArray
-from nrm.errors import LimitError, MachineError, shorten
-from nrm.logic import FALSE, TRUE, Formula, Op, atom, both, either, substituted
+from nrm.errors import FormulaError, LimitError, MachineError, shorten
+from nrm.logic import Formula, Op, atom, either, parse, substituted
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guards import guard, letters_where, machine_of_moves, moves
+from nrm.machines.guards import Move, guard, letters_where, machine_of_moves, moves
 from nrm.machines.moore import MooreMachine, amount_of_letters
 
 
@@ -77,65 +77,31 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-MAX_CELLS = 20_000_000
-"""Most entries of the table, states times letters, that is built."""
-
 _GRAMMAR = r"""
-start: (header | alias)+ _BODY state* _END
-!header: HEADER (INT | TEXT | WORD | ALIAS | "!" | "&" | "|" | "(" | ")")*
-alias: _ALIAS_HEADER ALIAS _label
-state: _STATE_HEADER label INT TEXT? sets edge*
-edge: label INT conjuncts sets
-label: ("[" _label "]")?
-sets: ("{" INT* "}")?
-conjuncts: ("&" INT)*
-_label: disjunction
-disjunction: conjunction ("|" conjunction)*
-conjunction: literal ("&" literal)*
-?literal: "!" literal -> negation
-    | "(" disjunction ")"
-    | "t" -> true
-    | "f" -> false
-    | (INT | ALIAS) -> name
+start: header+ _BODY state* _END
+header: HEADER (INT | TEXT | WORD | ALIAS | OPERATOR)*
+state: _STATE LABEL? INT TEXT? SETS? edge*
+edge: LABEL? INT CONJUNCT* SETS?
 
 _BODY: "--BODY--"
 _END: "--END--"
-_ALIAS_HEADER.3: /Alias\s*:/
-_STATE_HEADER.3: /State\s*:/
+_STATE.3: /State\s*:/
 HEADER.2: /[A-Za-z_][\w-]*\s*:/
 WORD: /[A-Za-z_][\w-]*/
 ALIAS: /@[\w-]+/
 INT: /\d+/
 TEXT: /"(?:\\.|[^"\\])*"/s
+OPERATOR: /[!&|()]/
+LABEL: /\[[^\]]*\]/
+SETS: /\{[\d\s]*\}/
+CONJUNCT: /&\s*\d+/
 %ignore /\s+/
 """
 
 
-class _Labels(Transformer[Token, Formula]):
-    """Labels as formulas whose atoms are numbers of propositions and names of aliases."""
-
-    def disjunction(self, parts: list[Formula]) -> Formula:
-        return either(*parts)
-
-    def conjunction(self, parts: list[Formula]) -> Formula:
-        return both(*parts)
-
-    def negation(self, parts: list[Formula]) -> Formula:
-        return ~parts[0]
-
-    def true(self, _: list[Token]) -> Formula:
-        return TRUE
-
-    def false(self, _: list[Token]) -> Formula:
-        return FALSE
-
-    def name(self, parts: list[Token]) -> Formula:
-        return atom(str(parts[0]))
-
-
 @cache
 def _lark() -> Lark:
-    return Lark(_GRAMMAR, parser="lalr", transformer=_Labels(), propagate_positions=True)
+    return Lark(_GRAMMAR, parser="lalr")
 
 
 def from_hoa(text: str) -> MooreMachine:
@@ -156,12 +122,20 @@ def from_hoa(text: str) -> MooreMachine:
         raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
     accepting = _accepting(items, states, _acceptance(headers))
     outputs = _levels(headers, states) or [float(value) for value in accepting]
-    if alphabet.is_small and states * alphabet.size > MAX_CELLS:
+    most = 20_000_000
+    if alphabet.is_small and states * alphabet.size > most:
         raise LimitError(
-            f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {MAX_CELLS:,} "
+            f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {most:,} "
             "entries; leave out propositions that no label needs"
         )
-    return _by_guards(items, alphabet, accepting, outputs, start)
+    moves = _moves(items, alphabet, states)
+    # Where no label holds it is lost, in a state of its own.
+    machine = machine_of_moves(
+        alphabet, [*moves, []], [*accepting, False], [*outputs, 0.0], start, rest=[states] * (states + 1)
+    )
+    if any(states in machine.targets(state) for state in range(states)):
+        return machine
+    return machine_of_moves(alphabet, moves, accepting, outputs, start)
 
 
 def _parsed(text: str) -> list[Any]:
@@ -172,8 +146,6 @@ def _parsed(text: str) -> list[Any]:
         if error.token.type == "$END":
             raise MachineError("the automaton ends too early; is the file whole?") from None
         raise MachineError(f"line {error.line}: unexpected '{shorten(error.token)}'") from None
-    except VisitError as error:
-        raise error.orig_exc from None
     except UnexpectedCharacters as error:
         line = text.split("\n")[error.line - 1]
         raise MachineError(f"line {error.line} is not HOA: {shorten(line)}") from None
@@ -206,8 +178,8 @@ def _headers(items: list[Any]) -> dict[str, list[Token]]:
         name = title.rstrip(": \t\r\n")
         if name == "Start" and name in headers:
             raise MachineError(f"line {title.line}: several initial states; machines are deterministic")
-        if name[0].isupper() and name not in ("HOA", "States", "Start", "AP", "Acceptance"):  # as the format asks
-            raise MachineError(f"line {title.line}: the header '{name}' is not supported")
+        if name[0].isupper() and name not in ("HOA", "States", "Start", "AP", "Acceptance", "Alias"):
+            raise MachineError(f"line {title.line}: the header '{name}' is not supported")  # as the format asks
         headers[name] = values
     if next(iter(headers), "") != "HOA" or headers["HOA"] != ["v1"]:
         raise MachineError("this is not HOA text: its first line is 'HOA: v1'")
@@ -254,83 +226,72 @@ def _levels(headers: Mapping[str, list[Token]], states: int) -> list[float] | No
 
 def _accepting(items: list[Any], states: int, accepts: Callable[[list[int]], bool]) -> list[bool]:
     accepting = [accepts([])] * states
-    for item in items:
-        if item.data == "state":
-            sets = next(part for part in item.children[2:] if not isinstance(part, Token))
-            accepting[_state(item.children[1], states)] = accepts([_int(token) for token in sets.children])
+    for item in _of_kind(items, "state"):
+        parts = _tokens(item)
+        accepting[_state(parts["INT"], states)] = accepts(_sets(parts))
     return accepting
 
 
-class _Edge(NamedTuple):
-    """One edge of the file; without a label it is that of the letter with number `implicit`."""
-
-    state: int
-    target: int
-    label: Formula | None
-    implicit: int
-    place: Token
+def _of_kind(items: list[Any], kind: str) -> Iterator[Any]:
+    return (item for item in items if not isinstance(item, Token) and item.data == kind)
 
 
-def _edges(items: list[Any], states: int) -> Iterator[_Edge]:
-    for item in items:
-        if item.data != "state":
-            continue
-        label, number, *_ = item.children
-        state = _state(number, states)
-        _, *edges = (part for part in item.children[2:] if not isinstance(part, Token))
-        shared = label.children[0] if label.children else None
-        implicit = 0
-        for edge in edges:
-            label, number, others, sets = edge.children
-            if others.children:
-                raise MachineError(f"line {number.line}: an edge to several states at once; machines are deterministic")
-            if sets.children:
-                raise MachineError(f"line {number.line}: acceptance on edges; make it state-based (autfilt -S)")
-            here = label.children[0] if label.children else shared
-            yield _Edge(state, _state(number, states), here, implicit, number)
-            implicit += here is None
+def _tokens(item: Any) -> dict[str, Token]:
+    """The parts of a state or edge, by their kind; each occurs at most once, but for the states of a conjunction."""
+    return {part.type: part for part in item.children if isinstance(part, Token)}
 
 
-def _aliases(items: list[Any]) -> Iterator[tuple[Token, Formula]]:
-    return (tuple(item.children) for item in items if item.data == "alias")
+def _sets(parts: Mapping[str, Token]) -> list[int]:
+    return [int(number) for number in parts["SETS"].strip("{}").split()] if "SETS" in parts else []
 
 
-def _by_guards(
-    items: list[Any], alphabet: Alphabet, accepting: list[bool], outputs: list[float], start: int
-) -> MooreMachine:
-    """The machine of labels as guards; where none holds it is lost, in a state of its own."""
-    parts: dict[str, Formula] = {str(number): atom(name) for number, name in enumerate(alphabet.symbols)}
-    for name, meaning in _aliases(items):
-        named = _named(meaning, parts, name)
-        # "This symbol and no other" is short where exactly one holds.
-        parts[str(name)] = guard(alphabet, letters_where(named, alphabet)) if alphabet.is_exclusive else named
-    guards: list[dict[int, list[Formula]]] = [{} for _ in accepting]
-    for state, target, label, implicit, place in _edges(items, len(accepting)):
-        if label is None and not alphabet.is_small:
-            raise MachineError(f"line {place.line}: edges without labels number all letters; label them")
-        here = _one_letter(alphabet, implicit) if label is None else _named(label, parts, place)
-        guards[state].setdefault(target, []).append(here)
-    moves = [[(either(*labels), target) for target, labels in state.items()] for state in guards]
-    lost = len(moves)
-    machine = machine_of_moves(
-        alphabet, [*moves, []], [*accepting, False], [*outputs, 0.0], start, rest=[lost] * (lost + 1)
-    )
-    if any(lost in machine.targets(state) for state in range(lost)):
-        return machine
-    return machine_of_moves(alphabet, moves, accepting, outputs, start)
+def _moves(items: list[Any], alphabet: Alphabet, states: int) -> list[list[Move]]:
+    """The guards of each state, and where they lead."""
+    names = {str(number): f'"{name}"' for number, name in enumerate(alphabet.symbols)} | {"t": "true", "f": "false"}
+    for title, *values in (item.children for item in _of_kind(items, "header")):
+        if title.startswith("Alias"):
+            if len(values) < 2:
+                raise MachineError(f"line {title.line}: an alias has a name and a meaning")
+            meaning = _guard("".join(values[1:]), names, title.line)
+            # "This symbol and no other" is short where exactly one holds.
+            names[values[0]] = (
+                f"({guard(alphabet, letters_where(meaning, alphabet)) if alphabet.is_small else meaning})"
+            )
+    moves: list[dict[int, list[Formula]]] = [{} for _ in range(states)]
+    for item in _of_kind(items, "state"):
+        own, implicit = _tokens(item), 0
+        here = moves[_state(own["INT"], states)]
+        for edge in _of_kind(item.children, "edge"):
+            parts = _tokens(edge)
+            place = parts["INT"]
+            if "CONJUNCT" in parts:
+                raise MachineError(f"line {place.line}: an edge to several states at once; machines are deterministic")
+            if _sets(parts):
+                raise MachineError(f"line {place.line}: acceptance on edges; make it state-based (autfilt -S)")
+            label = parts.get("LABEL", own.get("LABEL"))
+            if label is None and not alphabet.is_small:
+                raise MachineError(f"line {place.line}: edges without labels number all letters; label them")
+            if label is None:
+                taken = guard(alphabet, np.arange(alphabet.size) == implicit)
+                implicit += 1
+            else:
+                taken = _guard(label[1:-1], names, place.line or 0)
+            here.setdefault(_state(place, states), []).append(taken)
+    return [[(either(*labels), target) for target, labels in state.items()] for state in moves]
 
 
-def _one_letter(alphabet: Alphabet, letter: int) -> Formula:
-    """What holds at one letter alone."""
-    return guard(alphabet, np.arange(alphabet.size) == letter)
+def _guard(label: str, names: Mapping[str, str], line: int) -> Formula:
+    """A label as a guard, with names in the place of numbers and aliases."""
 
+    def named(match: re.Match[str]) -> str:
+        if match[0] not in names:
+            raise MachineError(f"line {line}: a label cannot be read: there is no proposition or alias {match[0]}")
+        return names[match[0]]
 
-def _named(label: Formula, parts: Mapping[str, Formula], place: Token) -> Formula:
-    """A label with names in the place of numbers and aliases."""
-    for name in label.atoms():
-        if name not in parts:
-            raise MachineError(f"line {place.line}: a label cannot be read: there is no proposition or alias {name}")
-    return substituted(label, parts)
+    try:
+        return parse(re.sub(r"@[\w-]+|\w+", named, label))
+    except FormulaError as error:
+        raise MachineError(f"line {line}: the label '{shorten(label)}' cannot be read: {error}") from None
 
 
 def _number(headers: Mapping[str, list[Token]], name: str) -> int:

@@ -8,25 +8,46 @@ guards its moves; all are read by `machine_from_dict`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-import numpy as np
+import msgspec
 
-from nrm.aliases import BoolArray, Json
+from nrm.aliases import Json
 from nrm.automata import read_diagram
-from nrm.errors import MachineError, listing, suggestion, unknown
+from nrm.errors import MachineError, suggestion, unknown
 from nrm.logic import parse
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import Move, machine_of_moves
 from nrm.machines.moore import MooreMachine
 
-MACHINE_FORMAT = "nrm-machine"
-VERSIONS = (1, 2, 3)
-"""Of files with a full table; with guards, which are no longer written; and with a diagram, for many propositions."""
-_PARTS = ("order", "levels", "low", "high", "roots")
-_TABLE = ("symbols", "letters", "initial", "transitions", "accepting", "outputs")
-MACHINE_KEYS = ("format", "version", "kind", *_TABLE, "moves", "diagram")
+StateName = int | str
+
+
+class _Diagram(msgspec.Struct, forbid_unknown_fields=True):
+    order: list[int]
+    levels: list[int]
+    low: list[int]
+    high: list[int]
+    roots: list[int]
+
+
+class _Described(msgspec.Struct):
+    """What a dictionary may say of a machine."""
+
+    symbols: list[str]
+    outputs: list[float] | dict[StateName, float]
+    kind: str = "exclusive"
+    letters: list[list[str]] | None = None
+    initial: StateName | None = None
+    accepting: list[bool | int | str] | None = None
+    transitions: list[list[int]] | dict[StateName, dict[str, StateName]] | None = None
+    moves: list[list[tuple[str, int]]] | None = None
+    """For each state, guards and where they lead; no longer written."""
+    diagram: _Diagram | None = None
+    format: Literal["nrm-machine"] = "nrm-machine"
+    version: Literal[1, 2, 3] = 1
+    """Of files with a full table; with guards; and with a diagram, for many propositions."""
 
 
 def machine_to_dict(machine: MooreMachine) -> Json:
@@ -34,12 +55,12 @@ def machine_to_dict(machine: MooreMachine) -> Json:
     alphabet = machine.alphabet
     moves = machine.moves.described()
     data: Json = {
-        "format": MACHINE_FORMAT,
+        "format": "nrm-machine",
         "version": 1 if "transitions" in moves else 3,
         "kind": alphabet.kind,
         "symbols": list(alphabet.symbols),
     }
-    if not alphabet.is_exclusive and alphabet.is_small:
+    if alphabet.noun == "proposition" and alphabet.is_small:
         data["letters"] = [list(alphabet.true_symbols(letter)) for letter in range(alphabet.size)]
     data["initial"] = machine.initial
     data.update(moves)
@@ -58,32 +79,29 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     if not isinstance(data, Mapping):
         raise MachineError(f"a machine is a dictionary, not {type(data).__name__}")
     for key in data:
-        if key not in MACHINE_KEYS:
-            raise MachineError(unknown("key", key, MACHINE_KEYS, " in the machine"))
-    if data.get("format", MACHINE_FORMAT) != MACHINE_FORMAT:
-        raise MachineError(f"the format is '{data['format']}', not '{MACHINE_FORMAT}'")
-    if data.get("version", 1) not in VERSIONS:
-        raise MachineError(
-            f"the machine is of format version {data['version']}, and this release reads versions "
-            f"{VERSIONS[0]} to {VERSIONS[-1]}; update nrm"
-        )
-    by_guards = "moves" in data
-    for key in ("symbols", next((key for key in ("moves", "diagram") if key in data), "transitions"), "outputs"):
-        if key not in data:
-            raise MachineError(f"the machine lacks the key '{key}'")
-    symbols = data["symbols"]
-    if isinstance(symbols, str) or not isinstance(symbols, (list, tuple)):
-        raise MachineError(f"'symbols' must be a list of names, not {symbols!r}")
-    alphabet = Alphabet(tuple(symbols), data.get("kind", "exclusive"))
-    if not alphabet.is_exclusive and data.get("letters") is not None:
-        alphabet = _of_letters(alphabet, data["letters"])
-    if by_guards:
-        return _from_guards(alphabet, data)
-    if "diagram" in data:
-        return _from_functions(alphabet, data)
-    if isinstance(data["transitions"], Mapping):
-        return _from_names(alphabet, data)
-    return _from_table(alphabet, data)
+        if key not in _Described.__struct_fields__:
+            raise MachineError(unknown("key", key, _Described.__struct_fields__, " in the machine"))
+    try:
+        given = msgspec.convert(dict(data), _Described)
+    except msgspec.ValidationError as error:
+        raise MachineError(f"the description of the machine is malformed: {error}") from None
+    alphabet = Alphabet.of_kind(given.symbols, given.kind)
+    if given.letters is not None and not alphabet.is_exclusive:
+        alphabet = _of_letters(alphabet, given.letters)
+    match [moves for moves in (given.transitions, given.moves, given.diagram) if moves is not None]:
+        case [_Diagram() as diagram]:
+            if not alphabet.is_free:
+                raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
+            moves = read_diagram(len(alphabet.symbols), msgspec.structs.asdict(diagram))
+            return MooreMachine.of_moves(alphabet, moves, *_numbered_states(given, moves.states))
+        case [dict() as named]:
+            return _from_names(alphabet, named, given)
+        case [list() as rows] if given.moves is not None:
+            guards = [[(parse(guard), target) for guard, target in row] for row in rows]
+            return machine_of_moves(alphabet, guards, *_numbered_states(given, len(rows)))
+        case [list() as rows]:
+            return MooreMachine.from_table(alphabet, rows or [[]], *_numbered_states(given, len(rows)))
+    raise MachineError("a machine has one of the keys 'transitions' (a table, or named states), 'moves' and 'diagram'")
 
 
 def machine_json(machine: MooreMachine) -> str:
@@ -98,128 +116,53 @@ def machine_json(machine: MooreMachine) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _from_functions(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
-    given = data["diagram"]
-    if not isinstance(given, Mapping) or set(given) != set(_PARTS):
-        raise MachineError(f"'diagram' must have the keys {', '.join(_PARTS)}")
-    if not alphabet.is_free:
-        raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
-    moves = read_diagram(len(alphabet.symbols), {name: given[name] for name in _PARTS})
-    return MooreMachine.of_moves(alphabet, moves, *_numbered_states(data, moves.states))
-
-
-def _from_guards(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
-    if "transitions" in data or "letters" in data:
-        raise MachineError("a machine has 'moves', which are guards, or 'transitions', a table; not both")
-    if alphabet.is_exclusive:
-        raise MachineError("'moves' with guards are for propositions; with symbols, give 'transitions'")
-    rows = data["moves"]
-    if not isinstance(rows, (list, tuple)) or not rows:
-        raise MachineError("'moves' must be a non-empty list, one entry per state")
-    states = []
-    for state, row in enumerate(rows):
-        pairs = row if isinstance(row, (list, tuple)) else [row]
-        for pair in pairs:
-            if not (
-                isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int
-            ):
-                raise MachineError(f"'moves' of state {state} must be pairs of a guard and a state, not {pair!r}")
-        states.append([(parse(guard), target) for guard, target in pairs])
-    return machine_of_moves(alphabet, states, *_numbered_states(data, len(rows)))
-
-
-def _of_letters(every: Alphabet, letters: Any) -> Alphabet:
+def _of_letters(every: Alphabet, letters: Sequence[Sequence[str]]) -> Alphabet:
     """The alphabet of some sets of propositions, in the order of their numbers: all of them, or those that occur."""
-    named = isinstance(letters, (list, tuple)) and all(isinstance(names, (list, tuple)) for names in letters)
-    if not named or not letters:
-        raise MachineError("'letters' must be a list of lists of 'symbols', one for each letter")
-    bits = tuple(every.letter(tuple(names), f"letter {number}") for number, names in enumerate(letters))
-    if bits == tuple(range(len(bits))) and len(bits) == 1 << len(every.symbols):
+    bits = [every.letter(tuple(names), f"letter {number}") for number, names in enumerate(letters)]
+    if bits == list(range(len(bits))) and len(bits) == every.size:
         return every
-    if list(bits) != sorted(set(bits)):
-        raise MachineError(
-            "'letters' must list subsets of 'symbols', each once and in the order of their numbers, the first symbol "
-            "being the lowest bit"
-        )
-    return Alphabet(every.symbols, every.kind, bits)
+    return Alphabet.of_kind(every.symbols, every.kind, bits)
 
 
-def _numbered_states(data: Mapping[str, Any], count: int) -> tuple[list[bool], list[float], int]:
+def _numbered_states(given: _Described, count: int) -> tuple[list[bool], list[float], int]:
     """Which states accept, the output of each, and the initial one."""
-    accepting, initial = data.get("accepting", [False] * count), data.get("initial", 0)
-    for field, values in (("accepting", accepting), ("outputs", data["outputs"])):
-        if not isinstance(values, (list, tuple)):
-            raise MachineError(f"'{field}' must be a list with an entry per state, not {values!r}")
-    if not all(isinstance(value, bool) for value in accepting):
-        raise MachineError(f"'accepting' must hold true or false for each state, not {accepting!r}")
-    if not isinstance(initial, int) or isinstance(initial, bool):
+    accepting = [False] * count if given.accepting is None else given.accepting
+    initial = 0 if given.initial is None else given.initial
+    if not isinstance(given.outputs, list) or not all(isinstance(value, bool) for value in accepting):
+        raise MachineError(f"'outputs' and 'accepting' are lists with an entry per state, not {accepting!r}")
+    if not isinstance(initial, int):
         raise MachineError(f"'initial' must be a state number, not {initial!r}")
-    return accepting, data["outputs"], initial
+    return [bool(value) for value in accepting], given.outputs, initial
 
 
-def _from_table(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
-    rows = data["transitions"]
-    if not isinstance(rows, (list, tuple)) or not rows:
-        raise MachineError("'transitions' must be a non-empty list of rows, one per state")
-    for state, row in enumerate(rows):
-        if not isinstance(row, (list, tuple)):
-            raise MachineError(f"'transitions' of state {state} must be a list of next states, not {row!r}")
-        if len(row) != alphabet.size:
-            missing = listing(alphabet.letter_name(letter) for letter in range(len(row), alphabet.size))
-            detail = f"missing: {missing}" if missing else "too many"
-            raise MachineError(
-                f"state {state} has {len(row)} transitions, but the alphabet has {alphabet.size} letters ({detail})"
-            )
-        for letter, target in enumerate(row):
-            if not isinstance(target, int) or isinstance(target, bool):
-                raise MachineError(
-                    f"state {state} goes to {target!r} on '{alphabet.letter_name(letter)}'; not a state number"
-                )
-    return MooreMachine.from_table(alphabet, rows, *_numbered_states(data, len(rows)))
+def _from_names(
+    alphabet: Alphabet, moves: Mapping[StateName, Mapping[str, StateName]], given: _Described
+) -> MooreMachine:
+    numbers = {name: number for number, name in enumerate(moves)}
 
-
-def _from_names(alphabet: Alphabet, data: Mapping[str, Any]) -> MooreMachine:
-    moves: Mapping[str, Any] = data["transitions"]
-    if not moves:
-        raise MachineError("'transitions' names no state")
-    numbers: dict[object, int] = {name: number for number, name in enumerate(moves)}
-
-    def number(name: object, where: str) -> int:
-        if not isinstance(name, Hashable) or name not in numbers:
+    def number(name: StateName, where: str) -> int:
+        if name not in numbers:
             raise MachineError(f"unknown state '{name}' in {where}{suggestion(str(name), map(str, numbers))}")
         return numbers[name]
 
-    for state, guarded in moves.items():
-        if not isinstance(guarded, Mapping):
-            raise MachineError(f"'transitions' of state '{state}' must map guards to states, not {guarded!r}")
     guards: list[list[Move]] = []
     rest: list[int | None] = []
     for state, guarded in moves.items():
         targets = {text: number(name, f"the transitions of state '{state}'") for text, name in guarded.items()}
         rest.append(targets.pop("else", None))
         guards.append([(parse(text), target) for text, target in targets.items()])
-    names = [f"'{name}'" for name in moves]
-    accepting, outputs, initial = _named_states(data, moves, number)
-    return machine_of_moves(alphabet, guards, accepting, outputs, initial, rest=rest, name=names.__getitem__)
-
-
-def _named_states(
-    data: Mapping[str, Any], states: Mapping[str, Any], number: Callable[[object, str], int]
-) -> tuple[BoolArray, list[float], int]:
-    """Which named states accept, the output of each, and the initial one."""
-    outputs = data["outputs"]
-    if not isinstance(outputs, Mapping):
-        raise MachineError("'outputs' must map each named state to a number")
+    outputs = given.outputs
+    if not isinstance(outputs, dict) or len(outputs) != len(moves):
+        raise MachineError(f"'outputs' must have a number for each of the states {', '.join(map(str, moves))}")
     for state in outputs:
         number(state, "'outputs'")
-    lacking = [state for state in states if state not in outputs]
-    if lacking:
-        raise MachineError(f"'outputs' has no number for state '{lacking[0]}'")
-    accepting = np.zeros(len(states), dtype=bool)
-    named = data.get("accepting", ())
-    if isinstance(named, (str, Mapping)) or not isinstance(named, Iterable):
-        raise MachineError(f"'accepting' must be a list of state names, not {named!r}")
-    for state in named:
-        accepting[number(state, "'accepting'")] = True
-    initial = number(data["initial"], "'initial'") if "initial" in data else 0
-    return accepting, [outputs[state] for state in states], initial
+    accepting = {number(state, "'accepting'") for state in given.accepting or ()}
+    return machine_of_moves(
+        alphabet,
+        guards,
+        [state in accepting for state in range(len(moves))],
+        [outputs[state] for state in moves],
+        0 if given.initial is None else number(given.initial, "'initial'"),
+        rest=rest,
+        name=[f"'{name}'" for name in moves].__getitem__,
+    )

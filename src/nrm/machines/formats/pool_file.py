@@ -29,7 +29,6 @@ from nrm.machines.moore import MooreMachine
 from nrm.machines.task_set import TaskSet
 
 POOL_FORMAT = "nrm-tasks"
-POOL_VERSION = 2
 
 
 def save_pool(path: Path | str, pool: TaskSet, origin: Json) -> None:
@@ -54,7 +53,7 @@ def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
     moves = machines[0].moves.packed([machine.moves for machine in machines[1:]])
     about = {
         "format": POOL_FORMAT,
-        "version": 1 if pool.alphabet.is_small else POOL_VERSION,
+        "version": 1 if pool.alphabet.is_small else 2,
         "alphabet": {"kind": pool.alphabet.kind, "symbols": list(pool.alphabet.symbols)}
         | ({} if pool.alphabet.occurring is None else {"occurring": list(pool.alphabet.occurring)}),
         "names": list(pool.names),
@@ -79,14 +78,14 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays["about"].tobytes())
-        if about["format"] != POOL_FORMAT or about["version"] not in range(1, POOL_VERSION + 1):
+        if about["format"] != POOL_FORMAT or about["version"] not in (1, 2):
             raise FileError(
                 f"{source} has version {about['version']} of the format '{about['format']}'; this library reads "
-                f"'{POOL_FORMAT}' up to version {POOL_VERSION}"
+                f"'{POOL_FORMAT}' up to version 2"
             )
         letters = about["alphabet"]
         occurring = letters.get("occurring")
-        alphabet = Alphabet(tuple(letters["symbols"]), letters["kind"], occurring and tuple(occurring))
+        alphabet = Alphabet.of_kind(letters["symbols"], letters["kind"], occurring)
         pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
         origin: Json = about["origin"]
     except FileError:

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from nrm.errors import FormulaError, MachineError, NrmError, shorten, unknown
@@ -32,6 +33,7 @@ from nrm.machines.reward_machine import FallOff, Overlap, RewardEdge, RewardMach
 
 Value = TypeVar("Value")
 _NOTE = "nrm:"
+_CONSTANT = re.compile(r"(?:\w+\.)*ConstantRewardFunction\(\s*(?:\w+\s*=)?([^()]*)\)")
 _TOKENS = re.compile(r'"[^"]*"|&&?|\|\|?|[!~()]|[^&|!~()"]+')
 _SPACE = re.compile(r'("[^"]*")|\s+')
 
@@ -53,20 +55,23 @@ def parse_reward_machine(
     `accepting`: the states that count as success. `rename`: other names for propositions whose names this language
     reserves, as {"F": "f"}.
     """
-    lines = [(number, node) for number, line in enumerate(text.splitlines(), 1) for node in _parsed(line, number)]
+    lines = list(_values(text))
     if len(lines) < 2:
         raise MachineError(
             "the file says too little: its first line is the initial state, its second lists the terminal states, and "
             "each line after them is an edge (u, v, 'guard', ConstantRewardFunction(r))"
         )
-    (first, node), (second, ends), *_ = lines
-    initial = _state(node, first, "the initial state")
-    listed = _listed(ends, second)
-    edges = [_edge(node, number, rename or {}) for number, node in lines[1 if listed is None else 2 :]]
+    (first, start), (second, ends), *_ = lines
+    initial: StateName = _read(start, StateName, first, "the initial state is a number or a name")
+    older = isinstance(ends, tuple) and len(ends) == 4
+    edges = [_edge(value, number, rename or {}) for number, value in lines[1 if older else 2 :]]
     for name in rename or {}:
         if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             raise MachineError(f"rename: no guard names '{name}'")
-    terminals = tuple(_detected(edges)) if listed is None else tuple(listed)
+    listed = (
+        _detected(edges) if older else _read(ends, list[StateName], second, "the terminal states are a list, as [2]")
+    )
+    terminals = tuple(listed)
     note = _note(text.splitlines()[second - 1])
     alphabet = (
         alphabet_of(symbols, propositions)
@@ -100,7 +105,7 @@ def to_reward_file(machine: MooreMachine) -> str:
     alphabet = machine.alphabet
     ends = [state for state in np.flatnonzero(machine.absorbing).tolist() if state != machine.initial]
     note = {
-        "symbols" if alphabet.is_exclusive else "propositions": list(alphabet.symbols),
+        f"{alphabet.noun}s": list(alphabet.symbols),
         "levels": machine.outputs.tolist(),
         "accepting": np.flatnonzero(machine.accepting).tolist(),
     }
@@ -122,84 +127,36 @@ def _decimal(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _parsed(line: str, number: int) -> list[ast.expr]:
-    """The expression of a line; nothing for a comment or an empty line."""
-    try:
-        body = ast.parse(line.strip()).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        body = [ast.Pass()]
-    if body and not (len(body) == 1 and isinstance(body[0], ast.Expr)):
-        raise MachineError(
-            f"line {number} is neither a state, a list of states nor an edge (u, v, 'guard', "
-            f"ConstantRewardFunction(r)): {shorten(line.strip())}"
-        )
-    return [statement.value for statement in body if isinstance(statement, ast.Expr)]
-
-
-def _state(node: ast.expr, line: int, what: str) -> StateName:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-        value = node.operand.value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return -value
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, str)) and not isinstance(node.value, bool):
-        return node.value
-    raise MachineError(f"line {line}: {what} must be a number or a name, not {shorten(ast.unparse(node))}")
-
-
-def _listed(node: ast.expr, line: int) -> list[StateName] | None:
-    """The states of a list; None for an edge: the older form has no list."""
-    if isinstance(node, ast.Tuple) and len(node.elts) == 4:
-        return None
-    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        raise MachineError(
-            f"line {line}: the second line lists the terminal states, as [2], not {shorten(ast.unparse(node))}"
-        )
-    return [_state(each, line, "a terminal state") for each in node.elts]
-
-
-def _edge(node: ast.expr, line: int, rename: Mapping[str, str]) -> RewardEdge:
-    if not isinstance(node, ast.Tuple) or len(node.elts) != 4:
-        raise MachineError(
-            f"line {line}: an edge is (u, v, 'guard', ConstantRewardFunction(r)), not {shorten(ast.unparse(node))}"
-        )
-    source, target, guard, reward = node.elts
-    if not isinstance(guard, ast.Constant) or not isinstance(guard.value, str):
-        raise MachineError(f"line {line}: a guard is text in quotes, not {shorten(ast.unparse(guard))}")
-    return RewardEdge(
-        _state(source, line, "the state that an edge leaves"),
-        _state(target, line, "the state that an edge leads to"),
-        _guard(guard.value, line, rename),
-        _reward(reward, line),
-        line,
-    )
-
-
-def _reward(node: ast.expr, line: int) -> Fraction:
-    given = node
-    if isinstance(node, ast.Call):
-        name = ast.unparse(node.func).rsplit(".", 1)[-1]
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if name != "ConstantRewardFunction" or len(values) != 1:
+def _values(text: str) -> Iterator[tuple[int, Any]]:
+    """The number and the value of each line that has one; a constant reward stands for the function that pays it."""
+    for number, line in enumerate(text.splitlines(), 1):
+        written = line.strip()
+        if not written or written.startswith("#"):
+            continue
+        try:
+            yield number, ast.literal_eval(_CONSTANT.sub(r"\1", written))
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
             raise MachineError(
-                f"line {line}: the reward is {shorten(ast.unparse(node))}; only constant rewards "
-                "(ConstantRewardFunction) can be part of a machine, others depend on the environment"
-            )
-        given = values[0]
+                f"line {number} is neither a state, a list of states nor an edge (u, v, 'guard', "
+                f"ConstantRewardFunction(r)) with a constant reward: {shorten(written)}"
+            ) from None
+
+
+def _read(value: Any, kind: Any, line: int, what: str) -> Any:
     try:
-        value = ast.literal_eval(given)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        value = None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _finite(value):
-        raise MachineError(f"line {line}: a reward is a finite number, not {shorten(ast.unparse(node))}")
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise MachineError(f"line {line}: {what}, not {shorten(repr(value))}: {error}") from None
+
+
+def _edge(value: Any, line: int, rename: Mapping[str, str]) -> RewardEdge:
+    kind = tuple[StateName, StateName, str, int | float]
+    source, target, guard, reward = _read(value, kind, line, "an edge is (u, v, 'guard', ConstantRewardFunction(r))")
+    if not abs(reward) <= sys.float_info.max:
+        raise MachineError(f"line {line}: a reward is a finite number, not {shorten(str(reward))}")
     # The decimal text is what was meant: 0.1 is a tenth, and ten of them make 1.
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-
-
-def _finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    exact = Fraction(repr(reward)) if isinstance(reward, float) else Fraction(reward)
+    return RewardEdge(source, target, _guard(guard, line, rename), exact, line)
 
 
 def _guard(text: str, line: int, rename: Mapping[str, str]) -> Formula:
@@ -246,8 +203,7 @@ def _named(edges: list[RewardEdge]) -> Alphabet:
 def _check_names(edge: RewardEdge, alphabet: Alphabet) -> None:
     for name in edge.guard.atoms():
         if name not in alphabet.places:
-            what = "symbol" if alphabet.is_exclusive else "proposition"
-            problem = unknown(what, name, alphabet.symbols, f" in the guard '{edge.guard}'")
+            problem = unknown(alphabet.noun, name, alphabet.symbols, f" in the guard '{edge.guard}'")
             raise MachineError(f"line {edge.line}: {problem}")
 
 

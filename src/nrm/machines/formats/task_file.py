@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from nrm.errors import FormulaError, NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, Reading, is_paper_task, named_formula, read_formula
-from nrm.machines.alphabet import Alphabet
+from nrm.machines.alphabet import Alphabet, alphabet_of
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
 from nrm.machines.task import GivenMachine, Task
 
-TASK_KEYS = ("name", "formula", "task", "machine", "logic", "symbols", "propositions", "letters", "reward", "levels")
+Value = TypeVar("Value")
 
 
 def load_task(path: Path | str) -> Task:
@@ -59,11 +61,10 @@ def task_toml(task: Task) -> str:
     if isinstance(task.formula, GivenMachine):
         text = json.dumps(machine_to_dict(task.machine()), separators=(",", ":"))
         return f"name = {_toml(task.name)}\nmachine = {_toml(text)}\n"
-    kind = "symbols" if task.alphabet.is_exclusive else "propositions"
     lines = [
         f"name = {_toml(task.name)}",
         f"formula = {_toml(str(task.formula))}",
-        f"{kind} = [{', '.join(_toml(symbol) for symbol in task.alphabet.symbols)}]",
+        f"{task.alphabet.noun}s = [{', '.join(_toml(symbol) for symbol in task.alphabet.symbols)}]",
     ]
     if task.alphabet.occurring is not None:
         sets = (task.alphabet.true_symbols(letter) for letter in range(task.alphabet.size))
@@ -87,41 +88,67 @@ class _KeyError(NrmError):
         self.key = key
 
 
+class _TaskFile(msgspec.Struct):
+    """What a task file may say; `load_task` says what it means."""
+
+    name: str = ""
+    formula: str | None = None
+    task: int | str | None = None
+    machine: str | None = None
+    logic: str | None = None
+    symbols: list[str] | None = None
+    propositions: list[str] | None = None
+    letters: list[list[str]] | None = None
+    reward: str | None = None
+    levels: list[float] | None = None
+
+
 def _task(data: dict[str, Any]) -> Task:
     for key in data:
-        if key not in TASK_KEYS:
-            raise _KeyError(key, unknown("key", key, TASK_KEYS))
+        if key not in _TaskFile.__struct_fields__:
+            raise _KeyError(key, unknown("key", key, _TaskFile.__struct_fields__))
+        if "machine" in data and key not in ("name", "machine"):
+            raise _KeyError(key, f"a machine says everything itself; drop '{key}', or drop 'machine'")
     for one, other in (("formula", "task"), ("logic", "task"), ("symbols", "propositions"), ("reward", "levels")):
         if one in data and other in data:
             raise _KeyError(other, f"give either '{one}' or '{other}', not both")
-    name = _typed(data, "name", str, "text") or ""
-    if "machine" in data:
-        return _given(data, name)
-    alphabet = None
-    for key in ("symbols", "propositions"):
-        names = _typed(data, key, list, "a list of names")
-        if names is not None:
-            alphabet = _guarded(key, Alphabet, tuple(names), "exclusive" if key == "symbols" else "propositional")
-    if (sets := _typed(data, "letters", list, "a list of lists of names")) is not None:
-        if alphabet is None or alphabet.is_exclusive or not all(isinstance(names, list) for names in sets):
-            raise _KeyError("letters", "'letters' is a list of lists of names, beside 'propositions'")
-        alphabet = _guarded("letters", Alphabet.of_sets, alphabet.symbols, sets)
-    reward = _reward(data)
-    if "task" in data:
-        if not isinstance(data["task"], (int, str)) or isinstance(data["task"], bool):
-            raise _KeyError("task", f"'task' must be a number or a name, not {data['task']!r}")
-        chosen: Task = _guarded("task", Task.from_paper, data["task"], alphabet)
-        return Task(chosen.formula, chosen.alphabet, reward, name or chosen.name)
-    logic = _typed(data, "logic", str, "the name of a language") or DEFAULT_LOGIC
-    _guarded("logic", LANGUAGES.__getitem__, logic)
-    text = _typed(data, "formula", str, "text")
-    if text is None:
+    try:
+        given = msgspec.convert(data, _TaskFile)
+    except msgspec.ValidationError as error:
+        key = re.findall(r"\$\.(\w+)", str(error))[0]
+        raise _KeyError(key, f"'{key}': {error}") from None
+    if given.machine is not None:
+        machine = _guarded("machine", lambda: machine_from_dict(_read_json(str(given.machine))))
+        return Task.from_machine(machine, given.name or "machine")
+    alphabet = _alphabet(given)
+    reward: RewardScheme = given.reward or "distance"
+    if given.levels is not None:
+        reward = tuple(given.levels)
+    elif given.reward is not None:
+        _guarded("reward", lambda: scheme_named(str(given.reward)))
+    if given.task is not None:
+        chosen = _guarded("task", lambda: Task.from_paper(given.task or 0, alphabet))
+        return Task(chosen.formula, chosen.alphabet, reward, given.name or chosen.name)
+    logic = given.logic or DEFAULT_LOGIC
+    _guarded("logic", lambda: LANGUAGES[logic])
+    if given.formula is None:
         raise _KeyError("formula", "the key 'formula' is missing (or 'task', for one of the paper's tasks)")
-    formula, logic = _guarded("formula", _formula_of_file, text, logic)
+    text = given.formula
+    formula, logic = _guarded("formula", lambda: _formula_of_file(text, logic))
     if alphabet is None:
         raise _KeyError("symbols", "the key 'symbols' is missing (or 'propositions', if several can hold at a step)")
-    task: Task = _guarded("formula", Task, formula, alphabet, reward, name or named_formula(text, logic), logic)
-    return task
+    name = given.name or named_formula(text, logic)
+    return _guarded("formula", lambda: Task(formula, alphabet, reward, name, logic))
+
+
+def _alphabet(given: _TaskFile) -> Alphabet | None:
+    if given.letters is not None:
+        if given.propositions is None:
+            raise _KeyError("letters", "'letters' is a list of lists of names, beside 'propositions'")
+        names, sets = given.propositions, given.letters
+        return _guarded("letters", lambda: Alphabet.of_sets(names, sets))
+    key = "symbols" if given.symbols is not None else "propositions"
+    return _guarded(key, lambda: alphabet_of(given.symbols, given.propositions))
 
 
 def _formula_of_file(text: str, logic: str) -> Reading:
@@ -133,47 +160,17 @@ def _formula_of_file(text: str, logic: str) -> Reading:
         raise FormulaError(written) from None
 
 
-def _given(data: dict[str, Any], name: str) -> Task:
-    """The task of a machine, which says everything else itself."""
-    for key in data:
-        if key not in ("name", "machine"):
-            raise _KeyError(key, f"a machine says everything itself; drop '{key}', or drop 'machine'")
-    text = _typed(data, "machine", str, "the JSON of a machine")
+def _read_json(text: str) -> Any:
     try:
-        read = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        raise _KeyError("machine", "'machine' must be the JSON of a machine, as nrm.save_machine writes it") from None
-    return Task.from_machine(_guarded("machine", machine_from_dict, read), name or "machine")
+        raise NrmError("this is not the JSON of a machine, as nrm.save_machine writes it") from None
 
 
-def _reward(data: dict[str, Any]) -> RewardScheme:
-    levels = _typed(data, "levels", list, "a list of numbers")
-    if levels is not None:
-        if not all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels):
-            raise _KeyError("levels", f"'levels' must hold numbers, not {levels!r}")
-        try:
-            return tuple(float(level) for level in levels)
-        except OverflowError:
-            raise _KeyError("levels", "'levels' holds a number that is too large") from None
-    scheme = _typed(data, "reward", str, "the name of a scheme")
-    if scheme is None:
-        return "distance"
-    _guarded("reward", scheme_named, scheme)
-    return str(scheme)
-
-
-def _typed(data: dict[str, Any], key: str, kind: type, what: str) -> Any:
-    if key in data and not isinstance(data[key], kind):
-        raise _KeyError(key, f"'{key}' must be {what}, not {data[key]!r}")
-    return data.get(key)
-
-
-def _guarded(key: str, build: Any, *args: Any) -> Any:
+def _guarded(key: str, build: Callable[[], Value]) -> Value:
     """Call, and pin an error to the key that caused it."""
     try:
-        return build(*args)
-    except _KeyError:
-        raise
+        return build()
     except NrmError as error:
         raise _KeyError(key, f"in '{key}': {error}") from None
 

@@ -43,7 +43,7 @@ class Event:
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """What every engine can be told."""
+    """What every engine can be given."""
 
     processes: int | None = None
     """How many cells at a time on this machine; as many as there are cores when absent."""
