@@ -85,7 +85,7 @@ def test_what_a_family_cannot_teach_is_named(nrm_command: Nrm, tmp_path: Path) -
         (("tasks", "--family", "file:nowhere.txt"), "nowhere.txt"),
         (("tasks", "--family.max-steps", "5"), "say of which one: --family NAME"),
         (("tasks", "--family", "reach", "--family.max-steps", "0"), "max_steps is at least 1, not 0"),
-        (("tasks", "--family", "file:few.txt", "--family.max-steps", "5"), "'file:few.txt' has no settings"),
+        (("tasks", "--family", "file:few.txt", "--family.max-steps", "5"), "unknown setting 'family.max_steps'"),
         (("evaluate", "nowhere", "--family", "reach", "--family.max-steps", "5"), "holds no run"),
     ],
 )

@@ -20,8 +20,8 @@ from nrm.inference import (
     following,
     learn_machine,
 )
+from nrm.inference.hypothesis import explained
 from nrm.inference.label_noise import ForwardBackward, LabelNoiseSearch, LetterModel, by_entry, observed_pairs
-from nrm.inference.refuting import explained
 from nrm.inference.search import Candidate
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])

@@ -7,7 +7,7 @@ import pytest
 
 from nrm.errors import ContradictionError, LearningError
 from nrm.inference import Episode, Evidence, Tally, learn_machine
-from nrm.inference.refuting import improbable
+from nrm.inference.hypothesis import improbable
 
 TABLE = [[1, 0, 0], [1, 2, 1], [2, 2, 2]]
 """F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""

@@ -8,12 +8,13 @@ import torch
 from torch import nn
 
 import nrm
-from nrm.errors import LearningError
+from nrm.errors import LearningError, LimitError
 from nrm.inference import Episode, Evidence
 from nrm.machines import LevelTable, until_over
 from nrm.neural import EpisodeBuffer, discover, renaming
 from nrm.neural.continuous import (
     Grounded,
+    UnexplainedError,
     centres,
     clear_machine,
     continuous_grounders,
@@ -28,7 +29,7 @@ from tests.neural.noisy import SHAPE, SYMBOLS, episodes, shown
 TASK = "F a & F b"
 
 
-def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK) -> Grounded | None:
+def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK) -> Grounded:
     """What is learned of random episodes."""
     torch.set_num_threads(1)
     table, traces, first = LevelTable(), list[Episode](), 0
@@ -43,7 +44,6 @@ def found(seed: int = 0, count: int = 120, states: int = 8, formula: str = TASK)
 def test_symbols_that_the_level_alone_does_not_tell_apart_are_found() -> None:
     # From the first potential a and b do the same: only together with what was read before do they differ.
     known = found()
-    assert known is not None
     assert known.explained == 1.0
     assert known.hypothesis.states == 4
     letters = np.repeat(np.arange(3), 50)
@@ -55,18 +55,18 @@ def test_symbols_that_the_level_alone_does_not_tell_apart_are_found() -> None:
 
 def test_equal_seeds_give_equal_grounders() -> None:
     one, two = found(3, 40), found(3, 40)
-    assert one is not None
-    assert two is not None
     pairs = zip(one.grounder.parameters(), two.grounder.parameters(), strict=True)
     assert all(torch.equal(left, right) for left, right in pairs)
     assert one.hypothesis.same_as(two.hypothesis)
 
 
 def test_nothing_is_found_where_there_is_nothing_or_too_little_room() -> None:
-    assert found(count=12, formula="F a & F b & G !nothing", states=1) is None
+    with pytest.raises(UnexplainedError, match="at most 1 states explains the 12 episodes"):
+        found(count=12, formula="F a & F b & G !nothing", states=1)
     quiet = [Episode(np.arange(5), np.zeros(5, dtype=np.int64))]
     frames = torch.from_numpy(shown(np.full(5, 2), np.random.default_rng(0)))
-    assert ground_and_infer(frames, quiet, np.zeros(1), 4, continuous_grounders(SHAPE), 0) is None
+    with pytest.raises(UnexplainedError):
+        ground_and_infer(frames, quiet, np.zeros(1), 4, continuous_grounders(SHAPE), 0)
 
 
 def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:
@@ -83,7 +83,7 @@ def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:
     assert guess is not None
     assert str(guess.formula) == "F a & F b"
     with pytest.raises(
-        LearningError,
+        LimitError,
         match=r"takes rewards and observations to be right \(reward noise 0, not 0.1; label noise 0, not 0\)",
     ):
         discover(buffer, 8, reward_noise=0.1)

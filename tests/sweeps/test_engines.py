@@ -91,8 +91,8 @@ def test_workers_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: LocalEngine(0), "at least 1, not 0"),
-        (lambda: RayEngine(processes=-1), "at least 1, not -1"),
+        (lambda: LocalEngine(0), "processes is int >= 1, not 0"),
+        (lambda: RayEngine(processes=-1), "processes is int >= 1, not -1"),
         (lambda: RayEngine(address="a:1", processes=2), "drop --processes"),
     ],
 )

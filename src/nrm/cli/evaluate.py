@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
-from nrm.cli.options import AgentOptions, Count, FamilyOptions, JsonOption
+from nrm.cli.options import AgentOptions, FamilyOptions, JsonOption
 from nrm.cli.terminal import plain_console, print_records, stage_progress, table
+from nrm.settings import Count
 
 if TYPE_CHECKING:
     from nrm.agents import Evaluation, Trainer

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import msgspec
 
 from nrm.cli.arguments import UsageError
-from nrm.cli.options import Count, MachineOptions, WorkOptions
+from nrm.cli.options import MachineOptions, WorkOptions
 from nrm.cli.terminal import plain_console, table
 from nrm.files import check_folder, write_json
 from nrm.machines import is_machine_file, save_machine
 from nrm.neural import Attempt, FitConfig
+from nrm.settings import Count
 
 if TYPE_CHECKING:
     from nrm.cli.fitting import FitOutcome

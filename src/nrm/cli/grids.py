@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from nrm.cli.arguments import UsageError
-from nrm.cli.options import Count, WorkOptions
+from nrm.cli.options import WorkOptions
 from nrm.cli.terminal import grid_progress, interrupt_flag, plain_console, stage_progress, table
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
+from nrm.settings import Count
 from nrm.sweeps import PAPER, Grid
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
-
-import msgspec
+from typing import Any, ClassVar, Literal
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
@@ -26,11 +24,10 @@ from nrm.machines import (
 )
 from nrm.runs import LogicOption
 from nrm.samplers import Sampler, sampler_of
+from nrm.settings import Count
 
 Settings = Mapping[str, Mapping[str, Any]]
 """What was typed behind `--section.setting`, by section and setting."""
-Count = Annotated[int, msgspec.Meta(ge=1)]
-"""How many of something that there must be one of."""
 _TXT = {
     "terminal": ("fall_off", "terminal"),
     "terminal_edge": ("fall_off", "terminal_edge"),

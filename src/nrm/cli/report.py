@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from nrm.cli.options import Count, FolderArgument, OutOption
+from nrm.cli.options import FolderArgument, OutOption
 from nrm.cli.terminal import stage_progress
 from nrm.errors import counted
+from nrm.settings import Count
 
 if TYPE_CHECKING:
     from nrm.report import Page

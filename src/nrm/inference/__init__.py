@@ -2,11 +2,22 @@
 
 from nrm.inference.catalogue import Guess, Moves, guess_formula, matching
 from nrm.inference.evidence import Episode, Evidence, joined, split
-from nrm.inference.hypothesis import IDLE, Certainty, Hypothesis, agreement, renumbered
+from nrm.inference.hypothesis import (
+    IDLE,
+    Certainty,
+    Following,
+    Hypothesis,
+    LabelNoiseTally,
+    Refutation,
+    Tally,
+    agreement,
+    explained,
+    following,
+    renumbered,
+)
 from nrm.inference.label_noise import MIN_NOISE, LetterModel, leads_of
 from nrm.inference.learning import TooManyStatesError, learn_machine
 from nrm.inference.merging import UNSEEN, fewer_states, merge_states, prefix_tree
-from nrm.inference.refuting import Following, LabelNoiseTally, Refutation, Tally, explained, following
 
 __all__ = [
     "IDLE",

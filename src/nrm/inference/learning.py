@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from nrm.errors import ContradictionError, LearningError
 from nrm.inference.evidence import Evidence, Ints
-from nrm.inference.hypothesis import IDLE, Hypothesis
+from nrm.inference.hypothesis import IDLE, Hypothesis, following, improbable
 from nrm.inference.label_noise import LabelNoiseSearch
 from nrm.inference.merging import UNSEEN, Merged, PrefixTree, fewer_states, merge, prefix_tree, search_order
-from nrm.inference.refuting import following, improbable
 from nrm.inference.search import Candidate, RewardNoiseSearch
 
 

@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nrm.inference import Episode
     from nrm.neural.buffer import EpisodeBuffer
     from nrm.neural.config import Attempt, FitConfig, FitRecord, FitSettings, Maximisation, Objective
-    from nrm.neural.continuous import Grounded, GrounderFactory, continuous_grounders, ground_and_infer
+    from nrm.neural.continuous import (
+        MAX_LETTERS,
+        Grounded,
+        GrounderFactory,
+        UnexplainedError,
+        continuous_grounders,
+        ground_and_infer,
+    )
     from nrm.neural.descent import marginal, sequence
     from nrm.neural.discovery import Discovery, Inferred, discover, infer, over_alphabet
     from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes

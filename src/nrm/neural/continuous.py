@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from nrm.errors import ContradictionError
+from nrm.errors import ContradictionError, LearningError, LimitError
 from nrm.inference import IDLE, Episode, Evidence, Hypothesis, TooManyStatesError, learn_machine, prefix_tree
 from nrm.neural.config import FitConfig
 from nrm.neural.descent import LearningProblem, take_step
@@ -28,6 +28,8 @@ from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
 
+MAX_LETTERS = 1024
+"""Distinct observations up to which each is a letter of its own."""
 ENOUGH = 0.995
 """Share of the episodes that are explained when the turns end."""
 HELD_OUT = 5
@@ -35,6 +37,10 @@ HELD_OUT = 5
 
 GrounderFactory = Callable[[int], nn.Module]
 """Makes a fresh grounder with so many outputs."""
+
+
+class UnexplainedError(LearningError):
+    """No symbols were found over which a machine explains the episodes."""
 
 
 def continuous_grounders(shape: Sequence[int]) -> GrounderFactory:
@@ -77,12 +83,21 @@ def ground_and_infer(
     make: GrounderFactory,
     seed: int,
     known: Grounded | None = None,
-) -> Grounded | None:
-    """Symbols and machine of episodes that observe frames (n, …); None where nothing was found that explains any.
+    noise: tuple[float, float] = (0.0, 0.0),
+) -> Grounded:
+    """Symbols and machine of episodes that observe frames (n, …), or `UnexplainedError`.
 
     `episodes`: their potentials are indices of `values` (potentials,), the first of which is that of the beginning;
-    `states`: most states of the machine; `make`: makes grounders; `known`: what was found before, to go on from.
+    `states`: most states of the machine; `make`: makes grounders; `known`: what was found before, to go on from;
+    `noise`: of rewards and of labels, for which there is no way yet.
     """
+    if any(noise):
+        raise LimitError(
+            f"there are {len(frames)} distinct observations, too many to be letters (at most {MAX_LETTERS}); symbols "
+            "are then learned with the machine, and that takes rewards and observations to be right (reward noise 0, "
+            f"not {noise[0]:g}; label noise 0, not {noise[1]:g}). Round the observations, or give the symbols "
+            "(--method automata-learning)"
+        )
     problem = _Problem(frames, Evidence.of(episodes, len(frames), len(values), 0), values, states)
     best: Grounded | None = None
     with torch.random.fork_rng(devices=[]):
@@ -97,6 +112,12 @@ def ground_and_infer(
                 best = found
             if best is not None and best.explained >= ENOUGH:
                 break
+    if best is None:
+        raise UnexplainedError(
+            f"no symbols were found over which a machine of at most {states} states explains the {len(episodes)} "
+            f"episodes, whose {len(frames)} distinct observations are too many to be letters; record more episodes, "
+            "give it more states, or take another grounder"
+        )
     return best
 
 

@@ -21,14 +21,17 @@ from nrm.inference import Certainty, Episode, Evidence, Guess, Hypothesis, follo
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import FitConfig
-from nrm.neural.continuous import GrounderFactory, continuous_grounders, ground_and_infer
+from nrm.neural.continuous import (
+    MAX_LETTERS,
+    GrounderFactory,
+    UnexplainedError,
+    continuous_grounders,
+    ground_and_infer,
+)
 from nrm.neural.descent import take_step
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
-
-MAX_LETTERS = 1024
-"""Most distinct observations that can each be a letter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +101,13 @@ def discover(
     buffer = as_buffer(episodes)
     frames = buffer.observations(np.arange(buffer.distinct))
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
+    noise = reward_noise, label_noise
     if buffer.distinct > MAX_LETTERS:
-        if reward_noise or label_noise:
-            raise LearningError(
-                f"the episodes hold {buffer.distinct} distinct observations, too many to be letters (at most "
-                f"{MAX_LETTERS}); symbols are then learned with the machine, and that takes rewards and observations "
-                f"to be right (reward noise 0, not {reward_noise:g}; label noise 0, not {label_noise:g}). Round the "
-                "observations"
-            )
-        return _discover_continuous(buffer, frames, states, settings, grounder)
-    if not reward_noise and not label_noise and _met_once(buffer):
+        return _discover_continuous(buffer, frames, states, settings, grounder, noise)
+    if not any(noise) and _met_once(buffer):
         # What is never met again tells nothing as a letter; but if no symbols are found, letters are what there is.
-        with contextlib.suppress(UngroundedError):
-            return _discover_continuous(buffer, frames, states, settings, grounder)
+        with contextlib.suppress(UnexplainedError):
+            return _discover_continuous(buffer, frames, states, settings, grounder, noise)
     inferred, _ = infer(buffer, states, settings, reward_noise=reward_noise, label_noise=label_noise)
     # Where every letter does something, none is idle.
     kept, symbols = np.unique(inferred.hypothesis.symbols, return_inverse=True)
@@ -123,10 +120,6 @@ def discover(
         model = NeuralRewardMachine(net, machine)
         grounded = _teach(model, torch.from_numpy(frames), torch.from_numpy(symbols), settings)
     return Discovery(model.eval(), machine, frames, symbols, grounded, inferred)
-
-
-class UngroundedError(LearningError):
-    """No symbols of continuous observations were found over which a machine explains the episodes."""
 
 
 def _met_once(buffer: EpisodeBuffer) -> bool:
@@ -143,6 +136,7 @@ def _discover_continuous(
     states: int,
     settings: FitConfig,
     grounder: GrounderFactory | None,
+    noise: tuple[float, float],
 ) -> Discovery:
     """The same where observations are too many to be letters."""
     initial = _initial(buffer)
@@ -152,14 +146,8 @@ def _discover_continuous(
     episodes = [replace(episode, levels=place[episode.levels]) for episode in buffer]
     began = time.process_time()
     make, seen = grounder or continuous_grounders(frames.shape[1:]), torch.from_numpy(frames)
-    found = ground_and_infer(seen, episodes, buffer.levels[order], states, make, settings.seed)
+    found = ground_and_infer(seen, episodes, buffer.levels[order], states, make, settings.seed, noise=noise)
     seconds = time.process_time() - began
-    if found is None:
-        raise UngroundedError(
-            f"no symbols were found over which a machine of at most {states} states explains the {len(buffer)} "
-            f"episodes, whose {buffer.distinct} distinct observations are too many to be letters; record more "
-            "episodes, give it more states, or take another grounder"
-        )
     known = replace(found.hypothesis, levels=order[found.hypothesis.levels])
     inferred = Inferred(known, buffer.levels, found.held_out, seconds, found.explained)
     alphabet = Alphabet.exclusive(f"s{number}" for number in range(known.letters))

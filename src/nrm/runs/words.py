@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import msgspec
 
 from nrm.aliases import End
 from nrm.logic import DEFAULT_LOGIC
+from nrm.settings import Count
 
 AUTO = "auto"
-_Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,11 @@ class RunOptions(LogicOption):
     """a2c, ppo, module:name, or auto, which goes by the environment."""
     recipe: str = AUTO
     """Settings to start from: paper, another recipe, a TOML file, none, or auto (the environment's own)."""
-    total_episodes: _Count | None = None
+    total_episodes: Count | None = None
     """Episodes to train for; 10,000 when absent."""
-    total_timesteps: _Count | None = None
+    total_timesteps: Count | None = None
     """Steps of all environments to train for, instead of episodes."""
-    num_envs: _Count | None = None
+    num_envs: Count | None = None
     """Environments that step side by side; the recipe or the algorithm says."""
     end: End = "outcome"
     """When the task ends an episode: when it is done or lost, when no symbol matters any more, or at the step limit."""

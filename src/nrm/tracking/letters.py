@@ -12,15 +12,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import EnvError, LearningError, LimitError
+from nrm.errors import EnvError, LimitError
 from nrm.inference import Episode, Evidence, Hypothesis, learn_machine
 from nrm.machines import Alphabet
-from nrm.neural import Grounded, GrounderFactory, ObservationTable, continuous_grounders, ground_and_infer
+from nrm.neural import (
+    MAX_LETTERS,
+    Grounded,
+    GrounderFactory,
+    ObservationTable,
+    continuous_grounders,
+    ground_and_infer,
+)
 from nrm.tracking.memories import Transition
 from nrm.tracking.recorder import RecordedEpisode
 
-MAX_LETTERS = 1024
-"""Distinct observations up to which each is a letter of its own."""
 UNKNOWN = -1
 """The number of what was never recorded."""
 
@@ -29,10 +34,6 @@ NO_SYMBOLS = (
     "nrm.TaskEnv(env, machine, label), or learn symbols too: the method 'pure-learning', or "
     "nrm.unknown_machine() without symbols"
 )
-
-
-class UnexplainedError(LearningError):
-    """No symbols were found over which a machine explains the episodes."""
 
 
 class SymbolIndex(ABC):
@@ -206,23 +207,11 @@ class ObservedSymbols(SymbolIndex):
         """By state merging; where observations cannot be enumerated, in turns with the grounder."""
         if not self.continuous:
             return super().learn(traces, values, states, noise)
-        if any(noise):
-            raise LimitError(
-                f"there are more than {MAX_LETTERS} distinct observations, so symbols are learned together with the "
-                f"machine, and that takes rewards and observations to be right (reward noise 0, not {noise[0]:g}; "
-                f"label noise 0, not {noise[1]:g}). Round the observations, or give the symbols (--method "
-                "automata-learning)"
-            )
         frames = torch.from_numpy(self._table[:])
         make = self._make or continuous_grounders(frames.shape[1:])
         self._rounds += 1
         seed = self._seed + 1000 * self._rounds
-        found = ground_and_infer(frames, traces, values, states, make, seed, self.known)
-        if found is None:
-            raise UnexplainedError(
-                f"no symbols were found over which a machine of at most {states} states explains the {len(traces)} "
-                "episodes"
-            )
+        found = ground_and_infer(frames, traces, values, states, make, seed, self.known, noise)
         self.known, self._read = found, np.zeros(0, dtype=np.int64)
         return found.hypothesis
 

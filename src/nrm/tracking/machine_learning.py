@@ -30,9 +30,10 @@ from nrm.inference import (
     split,
 )
 from nrm.machines import Alphabet, LevelTable, MachineLike, MooreMachine, as_machine
+from nrm.neural import UnexplainedError
 from nrm.settings import Checked, Count
 from nrm.tracking.hypothesis_memory import HypothesisBelief, HypothesisMemory
-from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex, UnexplainedError
+from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex
 from nrm.tracking.recorder import RecordedEpisode
 
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]

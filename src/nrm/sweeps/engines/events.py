@@ -18,6 +18,7 @@ import torch
 from nrm.agents import Trainer
 from nrm.errors import EngineError, NrmWarning, ShownWarnings, describe
 from nrm.runs import RunFolder
+from nrm.settings import Checked, Count
 from nrm.sweeps.cells import cell_path, run_cell
 from nrm.sweeps.expansion import Cell
 from nrm.sweeps.grid_file import grid_words
@@ -42,19 +43,17 @@ class Event:
 
 
 @dataclass(frozen=True)
-class EngineSettings:
+class EngineSettings(Checked):
     """What every engine can be given."""
 
-    processes: int | None = None
+    error = EngineError
+
+    processes: Count | None = None
     """How many cells at a time on this machine; as many as there are cores when absent."""
     seconds: float = 30.0
     """Between two checkpoints of a run."""
     retries: int = 3
     """How often a cell is tried again whose process died."""
-
-    def __post_init__(self) -> None:
-        if self.processes is not None and self.processes < 1:
-            raise EngineError(f"the number of processes must be at least 1, not {self.processes}")
 
 
 class Engine(Protocol):
