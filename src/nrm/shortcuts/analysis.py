@@ -18,7 +18,6 @@ from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, 
 from nrm.machines import Alphabet, MachineLike, MooreMachine, TaskSet, amount_of_letters, as_machines, class_text
 from nrm.shortcuts.data_shortcuts import DataShortcuts, Prefixes
 from nrm.shortcuts.reduction import (
-    check_alphabets,
     class_name,
     is_by_names,
     joint,
@@ -379,7 +378,6 @@ def task_set_shortcuts(pool: TaskSet, work: int = DEFAULT_WORK) -> TaskSetShortc
 
 
 def _side_by_side(machines: Sequence[MooreMachine], work: int) -> TaskSetShortcuts:
-    check_alphabets(machines)
     least = [reduced(machine) for machine in machines]
     pool = TaskSet(tuple(least), tuple(map(str, range(len(least)))))
     union = pool.union

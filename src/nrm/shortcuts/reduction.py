@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -53,25 +53,10 @@ def joint(machines: Sequence[MooreMachine]) -> MooreMachine:
     """
     if not machines:
         raise MachineError("no machine was given; give at least one task")
-    check_alphabets(machines)
     result = reduced(machines[0])
     for machine in machines[1:]:
         result = minimise(_pairs(result, reduced(machine)), by="outputs")
     return result
-
-
-def check_alphabets(machines: Iterable[MooreMachine]) -> None:
-    """Raise `AlphabetError` unless all machines read the same letters."""
-    first, *others = machines
-    for number, machine in enumerate(others, start=2):
-        if machine.alphabet != first.alphabet:
-            unknown = [symbol for symbol in machine.alphabet.symbols if symbol not in first.alphabet.symbols]
-            reason = f"'{unknown[0]}' is no symbol of the first; " if unknown else ""
-            raise AlphabetError(
-                f"task {number} has another alphabet than the first task: {machine.alphabet.kind} "
-                f"({listing(machine.alphabet.symbols)}), not {first.alphabet.kind} "
-                f"({listing(first.alphabet.symbols)}); {reason}compile all tasks over one list of symbols"
-            )
 
 
 def unrolled(machine: MooreMachine, horizon: int) -> MooreMachine:
