@@ -18,7 +18,7 @@ import torch
 from benchmarks.flat_world import PUBLISHED, configured, trained
 from nrm.agents import Trainer, play
 from nrm.envs.plane import FLAT
-from nrm.envs.plane.painter import colour
+from nrm.envs.plane.env import colour
 from nrm.machines import TaskSet, as_machine
 from nrm.runs import RunConfig
 

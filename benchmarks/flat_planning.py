@@ -59,7 +59,7 @@ def _letters(config: PlaneConfig, machine: MooreMachine) -> NDArray[np.int64]:
     axes = [low + apart * np.arange(round((high - low) / apart) + 1) for low, high in ((left, right), (bottom, top))]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
     holds = Geometry(config).holds(points.astype(np.float32))
-    letters = Reading(config, machine.alphabet).letters(holds, np.zeros(len(points), dtype=np.bool_))
+    letters = Reading(config, machine.alphabet).letters(holds)
     return letters.reshape(len(axes[0]), len(axes[1]))
 
 

@@ -114,8 +114,8 @@ def draw(models: dict[int, NeuralRewardMachine], env: PlaneConfig, path: Path, s
     """The plane as the grounders of some seeds see it, with the true borders."""
     from matplotlib.figure import Figure
 
+    from nrm.envs.plane.env import FLOOR, colour
     from nrm.envs.plane.geometry import Geometry
-    from nrm.envs.plane.painter import FLOOR, colour
 
     left, bottom, right, top = env.bounds
     across, up = np.meshgrid(np.linspace(left, right, side), np.linspace(bottom, top, side))
@@ -142,7 +142,7 @@ def main(config: Config) -> None:
     """Measure, print and draw."""
     torch.set_num_threads(1)
     env = PlaneConfig(observation=config.observation)
-    machine = nrm.compile(FORMULA, env.symbols)
+    machine = nrm.compile(FORMULA, env.alphabet)
     probe = BatchedPlane(env, machine, 1).probe(20_000, 0)
     meter = AccuracyMeter(machine)
     rows: list[tuple[object, ...]] = []

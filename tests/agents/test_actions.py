@@ -139,9 +139,9 @@ def test_every_space_has_its_head(space: Any, kind: type) -> None:
 @pytest.mark.parametrize(
     ("space", "message"),
     [
-        (spaces.Box(-np.inf, np.inf, (2,)), "no finite bounds"),
-        (spaces.Box(0, 0, (1,)), "no finite bounds"),
-        (spaces.Box(0, 5, (1,), np.int64), "must be floating, not int64; MultiDiscrete"),
+        (spaces.Box(-np.inf, np.inf, (2,)), "finite bounds"),
+        (spaces.Box(0, 0, (1,)), "finite bounds"),
+        (spaces.Box(0, 5, (1,), np.int64), "must be floating.*int64"),
         (spaces.Text(3), "must be Discrete, MultiDiscrete, MultiBinary or Box, not Text"),
     ],
 )

@@ -19,8 +19,7 @@ from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper, RGBImgPartialObsW
 
 import nrm
 from nrm.envs.minigrid import READY_TASKS, MiniGridConfig, minigrid_env, minigrid_task
-from nrm.envs.minigrid.config import minigrid_images
-from nrm.envs.minigrid.tasks import EMPTY, GridLabels
+from nrm.envs.minigrid.config import EMPTY, GridLabels, minigrid_images
 from nrm.errors import EnvError, MissingExtraError, NrmError, UnknownSymbolError
 
 LAVA, KEY, DOORS = "MiniGrid-LavaGapS5-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-RedBlueDoors-6x6-v0"

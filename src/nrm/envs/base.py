@@ -32,12 +32,10 @@ def action_space(space: Any) -> ActionSpace:
             f"actions must be Discrete, MultiDiscrete, MultiBinary or Box, not {space}; turn them into one of these "
             "with gymnasium.wrappers.TransformAction"
         )
-    if space.dtype.kind != "f":
-        raise EnvError(f"actions of a Box must be floating, not {space.dtype}; MultiDiscrete has whole ones")
-    if not space.is_bounded("both") or not bool((space.low < space.high).all()):
+    if space.dtype.kind != "f" or not space.is_bounded("both") or not bool((space.low < space.high).all()):
         raise EnvError(
-            f"actions have no finite bounds: {space}; give them some with gymnasium.wrappers.TransformAction, "
-            "each low one below its high one"
+            f"actions of a Box must be floating, with finite bounds, each low one below its high one: {space}; "
+            "gymnasium.wrappers.TransformAction changes them"
         )
     return space
 
@@ -172,19 +170,17 @@ def checked_actions(actions: Tensor, count: int, space: ActionSpace) -> NDArray[
     chosen: NDArray[Any] = actions.cpu().numpy()
     if isinstance(space, int):
         fits = chosen.shape == (count,) and chosen.dtype.kind in "iu"
-        wanted, known = "whole numbers", f"are 0 to {space - 1}"
+        known = f"are whole numbers from 0 to {space - 1}"
         if fits and chosen.astype(np.uint64).max() < space:  # negative ones are large there
             return chosen
         wrong = (chosen < 0) | (chosen >= space)
     else:
         fits = chosen.shape == (count, *space.shape) and chosen.dtype.kind == "f"
-        wanted, known = "rows of numbers", "lie from -1 to 1"
+        known = "are rows of numbers from -1 to 1"
         wrong = ~(np.abs(chosen) <= 1 + 1e-6)
     if not fits:
-        raise EnvError(
-            f"give {count} {wanted}, one action for each environment, not {actions.dtype} of shape "
-            f"{tuple(actions.shape)}"
-        )
+        shape = tuple(actions.shape)
+        raise EnvError(f"give one action for each of {count} environments, not {actions.dtype} of shape {shape}")
     if wrong.any():
         first = int(np.argwhere(wrong)[0][0])
         raise EnvError(f"action {chosen[first]} in environment {first}; actions {known}")

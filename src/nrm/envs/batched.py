@@ -106,6 +106,7 @@ class BatchedTasks:
         self._read = dynamics.reader(self.machine.alphabet)
         self.spec = dynamics.spec
         self.shape, self.dtype, self.frames = self.spec.shape, self.spec.dtype, self.spec.table
+        self._observed = dynamics.observe if self.frames is None else self._rows
         self._seeds: list[int] = []
         self._places: Places = {}
 
@@ -135,12 +136,8 @@ class BatchedTasks:
         done = terminated | late
         final = observed = self._observed(self._places)
         if done.any():
-            begun = self._begin_next(done)
-            if self.frames is None:
-                observed = final.copy()
-                observed[done] = self._observed(begun)
-            else:
-                observed = self._observed(self._places)
+            observed = final.copy()
+            observed[done] = self._observed(self._begin_next(done))
         result = (observed, reward, terminated, late & ~terminated, final)
         return StepBatch(*map(torch.from_numpy, result))
 
@@ -215,7 +212,8 @@ class BatchedTasks:
         contents = self.dynamics.contents_letters(self.machine.alphabet)
         if contents is None:
             return self._letter
-        return np.where(self._letter[:, None] == contents, np.arange(len(contents)), -1).max(1)
+        codes: NDArray[np.int64] = np.where(self._letter[:, None] == contents, np.arange(len(contents)), -1).max(1)
+        return codes
 
     def _same(self, saved: Any) -> bool:
         """Whether a fingerprint is this environment's; settings that have become constants do not matter."""
@@ -227,9 +225,9 @@ class BatchedTasks:
     def _fingerprint(self) -> dict[str, Any]:
         return {"config": asdict(self.config), **self.runner.fingerprint()}
 
-    def _observed(self, places: Places) -> NDArray[Any]:
-        """What is seen at some places: row numbers of the list of all observations, where there is one."""
-        return self.dynamics.observe(places) if self.frames is None else places[self.dynamics.saved].copy()
+    def _rows(self, places: Places) -> NDArray[Any]:
+        """What is seen at some places as row numbers of the list of all observations."""
+        return places[self.dynamics.saved].copy()
 
     def _begin_all(self) -> None:
         """Begin the present episodes everywhere."""

@@ -271,9 +271,9 @@ def test_misuse_is_named() -> None:
         with pytest.raises(EnvError, match=r"call reset\(seed\)"):
             call()
     env.reset(0)
-    with pytest.raises(EnvError, match="action 4 in environment 1; actions are 0 to 3"):
+    with pytest.raises(EnvError, match="action 4 in environment 1"):
         env.step(torch.tensor([0, 4]))
-    with pytest.raises(EnvError, match=r"one action for each environment, not torch\.int64 of shape"):
+    with pytest.raises(EnvError, match=r"not torch\.int64 of shape"):
         env.step(torch.zeros(3, dtype=torch.int64))
     with pytest.raises(EnvError, match=r"not torch\.float32"):
         env.step(torch.zeros(2))

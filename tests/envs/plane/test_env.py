@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from nrm.envs.plane import FLAT, PlaneEnv
-from nrm.envs.plane.painter import COLOURS, FLOOR, ROBOT
+from nrm.envs.plane.env import COLOURS, FLOOR, ROBOT
 from nrm.errors import EnvError
 from tests.envs.plane.test_batched import CONFIGS
 
