@@ -156,7 +156,7 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("Corridor", label=None), r"does not say what holds.*--env.label module:name"),
         (
             own("Corridor", wrappers=("gymnasium.wrappers:TimeLimit",)),
-            "the wrapper gymnasium.wrappers:TimeLimit failed",
+            "failed with gymnasium.wrappers:TimeLimit: TypeError",
         ),
     ],
 )

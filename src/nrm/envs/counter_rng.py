@@ -18,7 +18,6 @@ Words = NDArray[np.uint64]
 _STRIDE = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_WORD = (1 << 64) - 1
 
 
 def draws(keys: Words, counters: ArrayLike) -> Words:
@@ -37,7 +36,7 @@ def environment_seeds(seed: int, count: int) -> list[int]:
 
 def words(seeds: Sequence[int]) -> Words:
     """Seeds of any size as 64-bit words."""
-    return np.array([seed & _WORD for seed in seeds], dtype=np.uint64)
+    return np.array([seed % (1 << 64) for seed in seeds], dtype=np.uint64)
 
 
 def episode_keys(first: Words, episodes: ArrayLike) -> Words:

@@ -18,7 +18,7 @@ from nrm.envs.registry import ENVS, LabelledConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
-from nrm.errors import ConfigError, EnvError, NrmError, describe, suggestion, unknown
+from nrm.errors import ConfigError, EnvError, NrmError, describe, listing, suggestion, unknown
 from nrm.logic import is_paper_task, read_formula
 from nrm.machines import (
     Alphabet,
@@ -57,23 +57,15 @@ def make_env(
     make = _registered if source.startswith(PREFIX) else _own
     try:
         env = make(source, dict(kwargs), render_mode)
+        if not isinstance(env, gymnasium.Env):
+            raise EnvError(f"{source} gave {type(env).__name__}, not a gymnasium.Env; let it return the environment")
+        for path in wrappers:
+            env = import_value(path, "wrapper")(env)
     except NrmError:
         raise
-    except gymnasium.error.DependencyNotInstalled as error:
-        raise EnvError(f"{source} needs a package that is not installed: {error}") from None
     except Exception as error:
-        texts = ", ".join(f"{name}={value!r}" for name, value in kwargs.items())
-        raise EnvError(f"{source} failed{f' with {texts}' if texts else ''}: {describe(error)}") from error
-    if not isinstance(env, gymnasium.Env):
-        raise EnvError(
-            f"{source} gave {type(env).__name__}, not a gymnasium.Env; let it make an environment and return it"
-        )
-    for path in wrappers:
-        wrap = import_value(path, "wrapper")
-        try:
-            env = wrap(env)
-        except Exception as error:
-            raise EnvError(f"the wrapper {path} failed on {source}: {describe(error)}") from error
+        texts = [f"{name}={value!r}" for name, value in kwargs.items()] + list(wrappers)
+        raise EnvError(f"{source} failed{f' with {listing(texts)}' if texts else ''}: {describe(error)}") from error
     return env
 
 

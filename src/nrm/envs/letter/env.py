@@ -59,10 +59,6 @@ def _tile(letter: int | None, ground: tuple[int, int, int]) -> NDArray[np.uint8]
     return tile
 
 
-_AHEAD = 16
-"""Episodes whose grids are drawn at once: to draw many costs little more than to draw one."""
-
-
 class LetterDynamics(GridDynamics):
     """Letters on a torus, seen from where the agent stands."""
 
@@ -118,11 +114,14 @@ class LetterDynamics(GridDynamics):
 class BatchedLetters(BatchedTasks):
     """The environment of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
 
+    ahead = 16
+    """Episodes whose grids are drawn at once: to draw many costs little more than to draw one."""
+
     def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
         super().__init__(LetterDynamics(config), tasks, count, end)
 
     def _begin_all(self) -> None:
-        self._ahead = np.zeros((self.count, _AHEAD, self.config.cells), dtype=np.int64)
+        self._ahead = np.zeros((self.count, self.ahead, self.config.cells), dtype=np.int64)
         self._until = np.zeros(self.count, dtype=np.int64)
         super()._begin_all()
 
@@ -130,43 +129,31 @@ class BatchedLetters(BatchedTasks):
         """From grids that were drawn ahead, in blocks of episodes."""
         short = which & (self._episode >= self._until)
         if short.any():
-            first = self._episode[short] // _AHEAD * _AHEAD
-            keys = episode_keys(self._words[short][:, None], first[:, None] + np.arange(_AHEAD))
+            first = self._episode[short] // self.ahead * self.ahead
+            keys = episode_keys(self._words[short][:, None], first[:, None] + np.arange(self.ahead))
             drawn = self.dynamics.begin(keys.ravel())["contents"]
-            self._ahead[short] = drawn.reshape(len(first), _AHEAD, -1)
-            self._until[short] = first + _AHEAD
-        contents = self._ahead[which, self._episode[which] % _AHEAD]
+            self._ahead[short] = drawn.reshape(len(first), self.ahead, -1)
+            self._until[short] = first + self.ahead
+        contents = self._ahead[which, self._episode[which] % self.ahead]
         return {"cell": np.zeros(len(contents), dtype=np.int64), "contents": contents}
 
 
 class LetterEnv(SingleEnv):
     """Letters on a torus.
 
-    ## Description
     An agent walks on a 7x7 grid whose edges meet, among twelve letters that stand on two cells each. Every episode has
     a new grid, on which every cell can be reached without stepping on a letter on the way. The environment itself has
     no goal: put a task on it with `nrm.TaskEnv(env, machine)`, which reads the letter of the cell that the agent
     enters.
 
-    ## Actions
-    `Discrete(4)`: 0 up, 1 right, 2 down, 3 left.
-
-    ## Observations
-    What is around the agent, itself in the middle. `observation="planes"`: `Box(7, 7, 12) uint8`, one plane of zeros
-    and ones for each letter. `observation="image"`: `Box(56, 56, 3) uint8`.
-
-    ## Rewards
-    None (0 at every step): a task pays.
-
-    ## End
-    Never by itself; truncated after `steps` steps (75). A task may end the episode before.
-
-    ## Info
-    `labels`: a tuple with the letter in the agent's cell, or with `empty`.
-
-    ## Options
-    The fields of `LetterConfig`, as in `gymnasium.make("nrm/Letters-v0", size=5, letters=6)`, and `render_mode`:
-    `rgb_array`.
+    - Actions: `Discrete(4)`, 0 up, 1 right, 2 down, 3 left.
+    - Observations: what is around the agent, itself in the middle. `"planes"`, one plane of zeros and ones for each
+      letter, `Box(7, 7, 12) uint8`; or `"image"`, `Box(56, 56, 3) uint8`.
+    - Rewards: 0 at every step; a task pays.
+    - End: never by itself; truncated after `steps` steps (75). A task may end the episode before.
+    - Info: `labels`, a tuple with the letter in the agent's cell, or with `empty`.
+    - Options: the fields of `LetterConfig`, as in `gymnasium.make("nrm/Letters-v0", size=5, letters=6)`, and
+      `render_mode`: `rgb_array`.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - as the base class has it

@@ -159,34 +159,19 @@ class BatchedMinecraft(BatchedTasks):
 class MinecraftEnv(SingleEnv):
     """A grid with items: the paper's Minecraft-like environment ("Example: Image-Based Minecraft-Like Environment").
 
-    ## Description
     An agent walks on a grid among a pickaxe, a gem, a door and lava. The environment itself has no goal: put a task
     on it with `nrm.TaskEnv(env, machine)`, which reads the symbol of the cell that the agent enters.
 
-    ## Actions
-    `Discrete(4)`: 0 up, 1 right, 2 down, 3 left. At the edge the agent stays where it is. With probability `slip` one
-    of the four moves, drawn evenly, happens instead.
-
-    ## Observations
-    `observation="map"`: `Box(2,) float32`, the agent's x and y, counted from 0 at the top left and not scaled.
-    `observation="image"`: `Box(64, 64, 3) uint8`, the grid from above; an item under the agent stays recognisable.
-
-    ## Rewards
-    None (0 at every step): a task pays.
-
-    ## Start
-    The agent is at (0, 0), or on a random cell without an item. Items lie where the layout says: fixed, or drawn in
-    every episode.
-
-    ## End
-    Never by itself; truncated after `steps` steps (50). A task may end the episode before.
-
-    ## Info
-    `labels`: a tuple with the name of the item in the agent's cell, or with `empty` where there is none.
-
-    ## Options
-    The fields of `MinecraftConfig`, as in `gymnasium.make("nrm/Minecraft-v0", size=6, layout="episode")`, and
-    `render_mode`: `rgb_array`, `ansi`, or `human` (which needs the extra `[render]`).
+    - Actions: `Discrete(4)`, 0 up, 1 right, 2 down, 3 left. At the edge the agent stays where it is. With probability
+      `slip` one of the four moves, drawn evenly, happens instead.
+    - Observations: `"map"`, the agent's x and y, counted from 0 at the top left and not scaled, `Box(2,) float32`; or
+      `"image"`, the grid from above, `Box(64, 64, 3) uint8`; an item under the agent stays recognisable.
+    - Rewards: 0 at every step; a task pays.
+    - Start: at (0, 0), or on a random cell without an item. Items are fixed, or drawn in every episode.
+    - End: never by itself; truncated after `steps` steps (50). A task may end the episode before.
+    - Info: `labels`, a tuple with the name of the item in the agent's cell, or with `empty` where there is none.
+    - Options: the fields of `MinecraftConfig`, as in `gymnasium.make("nrm/Minecraft-v0", size=6, layout="episode")`,
+      and `render_mode`: `rgb_array`, `ansi`, or `human` (which needs the extra `[render]`).
     """
 
     metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it

@@ -9,7 +9,7 @@ some starts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -112,14 +112,11 @@ def without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> 
     drawn = config.start_cell is None or any(cell is None for _, cell in config.placements)
     if drawn or config.cells * machine.states > 20_000:
         return None
-    walk = Walk.of(machine, config, end)
-    return _best(walk.reached.tobytes(), walk.levels.tobytes(), walk.start, walk.steps, walk.states, walk.slip)
+    return _best(replace(config, observation="map"), machine, end)
 
 
 @lru_cache(maxsize=256)
-def _best(reached: bytes, levels: bytes, start: int, steps: int, states: int, slip: float) -> WithoutMemory:
-    """Computed once for the map and for images of it, which differ in nothing that counts here."""
-    shown = np.frombuffer(levels, dtype=np.float64)
-    moves = np.frombuffer(reached, dtype=np.int64).reshape(len(shown), -1)
-    walk = Walk(moves, shown, start, steps, states, slip)
+def _best(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory:
+    """Computed once for the map and for images of it."""
+    walk = Walk.of(machine, config, end)
     return WithoutMemory(best_policy(walk, False), best_policy(walk, True))

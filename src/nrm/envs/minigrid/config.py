@@ -152,15 +152,6 @@ def ready_task(name: str) -> ReadyTask | None:
     return next((ready for ready in READY_TASKS if name.startswith(ready.family)), None)
 
 
-def minigrid_alphabet(name: str, atoms: tuple[Symbol, ...] = ()) -> Alphabet:
-    """What a task on the environment speaks of: the ready task's alphabet if it will do, else a formula's own."""
-    ready = ready_task(name)
-    if ready is not None and set(atoms) <= set(ready.alphabet.symbols):
-        return ready.alphabet
-    GridLabels(atoms)
-    return Alphabet.propositional(atoms)
-
-
 def minigrid_task(name: str, formula: str | None = None) -> Task:
     """A task on the environment of that id: a formula over what can hold there, or the ready one."""
     ready = ready_task(name)
@@ -178,7 +169,11 @@ def minigrid_task(name: str, formula: str | None = None) -> Task:
             + ("" if ready is None else f", such as the ready one, '{ready.formula}'")
         )
     parsed, logic = read_formula(formula)
-    return Task(parsed, minigrid_alphabet(name, tuple(parsed.atoms())), name=formula, logic=logic)
+    atoms = tuple(parsed.atoms())
+    if ready is not None and set(atoms) <= set(ready.alphabet.symbols):
+        return Task(parsed, ready.alphabet, name=formula, logic=logic)
+    GridLabels(atoms)
+    return Task(parsed, Alphabet.propositional(atoms), name=formula, logic=logic)
 
 
 FAMILIES = ("MiniGrid-", "BabyAI-")

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 Image = NDArray[np.uint8]
 TILE = 8
 """Pixels along the side of a tile."""
-UP = 3
-"""MiniGrid's number of the direction in which the agent looks in its own view."""
 
 
 class TileImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs):
@@ -128,12 +126,12 @@ class AgentImages(TileImages):
         """What MiniGrid's symbols say, (width, height, 3), as a picture."""
         codes = observation["image"].swapaxes(0, 1).reshape(-1, 3).tolist()
         keys: list[object] = [tuple(code) for code in codes]
-        keys[self._here] = (keys[self._here], UP)
+        keys[self._here] = (keys[self._here], "agent")
 
         def drawn(place: int) -> Image:
             kind, *looks = codes[place]
             cell = WorldObj.decode(kind, *looks)
-            agent = UP if place == self._here else None
+            agent = 3 if place == self._here else None  # it looks up
             seen = kind != OBJECT_TO_IDX["unseen"]
             tile: Image = Grid.render_tile(cell, agent_dir=agent, highlight=seen, tile_size=TILE)
             return tile

@@ -180,36 +180,21 @@ class BatchedPlane(BatchedTasks):
 class PlaneEnv(SingleEnv):
     """A point that moves in a plane with coloured discs.
 
-    ## Description
     A robot, one point, moves in a rectangle among discs of several colours. The environment itself has no goal: put a
     task on it with `nrm.TaskEnv(env, machine)`, which reads the discs that the robot is in.
 
-    ## Actions
-    `actions="discrete"`: `Discrete(8)`, a step of 0.1 to the right (0) and on against the clock by 45 degrees; with
-    `directions=9` the last is to stay. `actions="continuous"`: `Box(-1, 1, (2,))`, how many steps to move along each
-    axis.
-
-    ## Observations
-    `observation="position"`: `Box(2,) float32`, x and y. `observation="lidar"`: `Box(0, 1, (names * 16,)) float32`,
-    for each name and ray the distance to the nearest disc of that name, up to 2, as a share of that: 1 where there is
-    none. Within a disc all its rays are 0, so that what holds can be told from one observation.
-
-    ## Rewards
-    None (0 at every step): a task pays.
-
-    ## Start
-    At a point, or anywhere outside of all discs.
-
-    ## End
-    `edge="stop"`: never by itself, moves stop at the bounds. `edge="end"`: terminated when a move leaves them.
-    Truncated after `steps` steps (100). A task may end the episode before.
-
-    ## Info
-    `labels`: the names of the discs that the robot is in, or `empty` where it is in none.
-
-    ## Options
-    The fields of `PlaneConfig`, as in `gymnasium.make("nrm/Plane-v0", observation="lidar")`, and `render_mode`:
-    `rgb_array` or `ansi`.
+    - Actions: `"discrete"`, `Discrete(8)`, a step of 0.1 to the right (0) and on against the clock by 45 degrees; with
+      `directions=9` the last is to stay. `"continuous"`, how many steps to move along each axis, `Box(-1, 1, (2,))`.
+    - Observations: `"position"`, x and y, `Box(2,) float32`. `"lidar"`, for each name and ray the distance to the
+      nearest disc of that name, up to 2, as a share of that, `Box(0, 1, (names * 16,)) float32`: 1 where there is none.
+      Within a disc all its rays are 0, so that one observation tells what holds.
+    - Rewards: 0 at every step; a task pays.
+    - Start: at a point, or anywhere outside of all discs.
+    - End: with `edge="stop"` never by itself, moves stop at the bounds; with `edge="end"` when a move leaves them.
+      Truncated after `steps` steps (100). A task may end the episode before.
+    - Info: `labels`, the names of the discs that the robot is in, or `empty` where it is in none.
+    - Options: the fields of `PlaneConfig`, as in `gymnasium.make("nrm/Plane-v0", observation="lidar")`, and
+      `render_mode`: `rgb_array` or `ansi`.
     """
 
     metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # noqa: RUF012 - as the base class has it
