@@ -61,7 +61,7 @@ class StepBatch(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What only the baseline that is told the symbols, and evaluation, may look at."""
+    """What only the baseline that is given the symbols, and evaluation, may look at."""
 
     label: Tensor
     """(N,) int64 the letter read at the last step; -1 before the first one."""

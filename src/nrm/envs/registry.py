@@ -98,11 +98,11 @@ class EnvConfig:
         return self.name
 
     def algorithm(self) -> str:
-        """The name of the algorithm that agents learn with there, unless told otherwise."""
+        """The name of the algorithm that agents learn with there by default."""
         return "a2c"
 
     def recipe(self) -> str:
-        """The recipe that runs on many tasks follow there, unless told otherwise."""
+        """The recipe that runs on many tasks follow there by default."""
         return "tasks"
 
     def spaces(self) -> Spaces | None:

@@ -39,7 +39,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
 
     In `info`, of every reset and step: `label` (the name of the letter that was read; None at a reset), `letter` (its
     number; -1), `machine_state` (the state reached), `level` (its output). They are for evaluation and for agents that
-    are told the symbols; an agent that has to learn them must not look.
+    are given the symbols; an agent that has to learn them must not look.
     """
 
     def __init__(
@@ -140,9 +140,9 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
 
     def _truth(self, letter: int) -> dict[str, Any]:
         assert self._state is not None
-        told = {} if self.tasks is None else {"task": self._task}
+        number = {} if self.tasks is None else {"task": self._task}
         return {
-            **told,
+            **number,
             "label": None if letter < 0 else self.machine.alphabet.letter_name(letter),
             "letter": letter,
             "machine_state": self._state,

@@ -1,4 +1,4 @@
-"""LetterWorld: letters on a torus, drawn anew every episode, for agents that obey any formula."""
+"""LetterWorld: letters on a torus, in other cells in every episode, for agents that satisfy any formula."""
 
 from nrm.envs.letter.config import LetterConfig
 from nrm.envs.letter.env import BatchedLetters, LetterEnv
