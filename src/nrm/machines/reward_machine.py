@@ -54,7 +54,7 @@ class RewardEdge:
 class RewardMachine:
     """A reward machine: states, guarded edges with constant rewards, and the terminal states, where episodes end.
 
-    Edges are told apart by their guards, so two states may be joined by several. Validated here: each state that is
+    Edges differ by their guards, so two states may be joined by several. Validated here: each state that is
     not terminal must have exactly one edge for each letter, unless `fall_off` and `overlap` say otherwise. Edges that
     leave a terminal state are never taken.
     """
@@ -151,7 +151,7 @@ class RewardMachine:
 
         `levels`: the output is the sum of the rewards so far, so that differences of outputs are the rewards, which is
         what `TaskEnv` pays. States that can be reached with different sums are split. A loop whose rewards do not sum
-        to 0 makes the sum grow without end, and is an error. `rewards`: the output is the reward of the step that led
+        to 0 makes the sum grow for ever, and is an error. `rewards`: the output is the reward of the step that led
         to the state (0 at first), which every reward machine allows; a terminal state keeps it, for episodes end there.
         Pay it with `TaskEnv(…, pay="outputs")`.
         """
@@ -209,7 +209,7 @@ class RewardMachine:
                             "read it with outputs='rewards'"
                         )
                     queue.append(after)
-        # The start keeps its place before other copies of its state, so that it can be told from them.
+        # The start keeps its place before other copies of its state, so that it can be found.
         nodes = sorted(moves, key=lambda node: (node[0], node != start, node[1]))
         numbers = {node: number for number, node in enumerate(nodes)}
         return nodes, [[numbers[after] for after in moves[node]] for node in nodes]

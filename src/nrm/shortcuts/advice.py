@@ -133,7 +133,7 @@ def confusions(verdict: SymbolVerdict) -> str:
     if verdict.by_symmetry:
         parts.append(f"{listing(verdict.by_symmetry)} (by symmetry)")
     if not parts and not verdict.groundable:
-        parts.append("its truth is not told in every combination")
+        parts.append("rewards do not show its truth in every combination")
     return "; ".join(parts)
 
 

@@ -235,7 +235,7 @@ class Shortcuts:
         if not self.alphabet.is_free:
             raise AlphabetError(
                 "every map of an exclusive alphabet is a renaming of its symbols, so maps() lists them; renamings are "
-                "told apart for propositional alphabets only, of which every subset is a letter"
+                "for propositional alphabets only, of which every subset is a letter"
             )
         return renamings(self.machine, self.group, self._search())
 

@@ -62,8 +62,8 @@ class Explanation:
     @property
     def words(self) -> str:
         """The formula in plain English; empty where its language has no words."""
-        told = getattr(LANGUAGES[self.task.logic], "words", None)
-        return "" if told is None else str(told(self.task.formula))
+        words = getattr(LANGUAGES[self.task.logic], "words", None)
+        return "" if words is None else str(words(self.task.formula))
 
     @cached_property
     def pattern(self) -> str | None:

@@ -167,7 +167,7 @@ def _propositions_needed(found: Shortcuts) -> tuple[Symbol, ...]:
 
 
 def _stops_renamings(renamings: Renamings, chosen: Sequence[Symbol]) -> bool:
-    """Whether labels of these propositions stop at least the renamings: quickly told where all orders are possible."""
+    """Whether labels of these propositions stop at least the renamings: quickly known where all orders are possible."""
     return all(
         sum(renamings.essential[point] not in chosen for point in factor.moved) <= 1
         for factor in renamings.group.factors

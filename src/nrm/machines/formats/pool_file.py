@@ -1,6 +1,6 @@
 """Pools of tasks in a file: thousands of machines in one compressed `.npz`, nothing in it pickled.
 
-Arrays of the file: `about` (a JSON text: format, version, alphabet, names, and what the pool was drawn from); for each
+Arrays of the file: `about` (JSON: format, version, alphabet, names, and what the pool was sampled from); for each
 task `sizes`, `classes` and `initial` (tasks,) and `letter_class` (tasks, letters); and, of all tasks one after the
 other, `columns` (the tables, row by row), `accepting` and `outputs`.
 
@@ -32,12 +32,12 @@ POOL_FORMAT = "nrm-tasks"
 
 
 def save_pool(path: Path | str, pool: TaskSet, origin: Json) -> None:
-    """Write a pool, whole or not at all. `origin`: what it was drawn from, as JSON values."""
+    """Write a pool, whole or not at all. `origin`: what it was sampled from, as JSON values."""
     write_bytes(path, pool_bytes(pool, origin))
 
 
 def load_pool(path: Path | str) -> tuple[TaskSet, Json]:
-    """The pool of a file, and what it was drawn from; `FileError` where the file is damaged or of another kind."""
+    """The pool of a file, and what it was sampled from; `FileError` where the file is damaged or of another kind."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
 
 
 def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
-    """The pool that `pool_bytes` wrote, and what it was drawn from; `source` names it in errors."""
+    """The pool that `pool_bytes` wrote, and what it was sampled from; `source` names it in errors."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
