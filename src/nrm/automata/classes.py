@@ -3,101 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
-from nrm.automata.diagram import Diagram
+from nrm.automata.diagram import Diagram, NodeArrays
 from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, is_wide
-from nrm.automata.mtbdd import LEAF, Limits
+from nrm.automata.mtbdd import Limits, Mtbdd
 from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
 
 MAX_CELLS = 4_000_000
 """States times letter classes up to which the classes of a diagram are made."""
 
-Tuples = list[tuple[int, ...]]
-Edges = list[list[tuple[int, int]]]
-
-
-class NodeTable(Protocol):
-    """Nodes by number, as `Mtbdd` has them."""
-
-    var: list[int]
-    low: list[int]
-    high: list[int]
-
 
 def letter_classes(
-    diagram: NodeTable, roots: Sequence[int], variables: int, limits: Limits
-) -> tuple[LetterClasses, list[tuple[int, ...]]]:
+    diagram: Mtbdd[Any] | NodeArrays, roots: Sequence[int], variables: int, limits: Limits
+) -> tuple[LetterClasses, list[list[int]]]:
     """The class of each of the 2^variables letters, and for each class the node that it leads to from each root.
 
     Walks all diagrams down together; what lies below the last variable is where a letter leads.
     """
-    distinct = list(dict.fromkeys(roots))
+    distinct, place = np.unique(np.array(roots, dtype=np.int32), return_inverse=True)
     tuples, edges = _levels(diagram, distinct, variables, limits)
-    columns: dict[tuple[int, ...], int] = {}
-    for nodes in tuples:
-        columns.setdefault(nodes, len(columns))
-    place = {root: index for index, root in enumerate(distinct)}
-    moves = [tuple(nodes[place[root]] for root in roots) for nodes in columns]
+    targets = tuples[:, place].tolist()
     # Where few letters share a class, an array is smaller than a diagram.
-    if not is_wide(variables) or (variables <= MAX_LISTED and len(columns) * 16 >= 1 << variables):
+    if not is_wide(variables) or (variables <= MAX_LISTED and len(tuples) * 16 >= 1 << variables):
         choice = np.zeros(1, dtype=np.int64)
-        for pairs in edges:
-            below = np.array(pairs)
+        for below in edges:
             choice = np.concatenate([below[choice, 0], below[choice, 1]])
-        return ListedLetters(choice.astype(np.int32)), moves
-    return LetterDiagram.of_levels(list(map(np.array, edges)), np.arange(len(columns)), variables), moves
+        return ListedLetters(choice.astype(np.int32)), targets
+    return LetterDiagram.of_levels(edges, np.arange(len(tuples)), variables), targets
 
 
-def _levels(diagram: NodeTable, distinct: list[int], variables: int, limits: Limits) -> tuple[Tuples, Edges]:
-    """The tuples of nodes that letters lead to from some roots, and for each level where its tuples lead."""
-    # Level by level: the tuples of nodes that some choice of the first atoms leads to, and where each leads.
-    var, low, high = (np.array(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
-    tuples = np.array([distinct], dtype=np.int32)
-    edges: Edges = []
+def _levels(
+    diagram: Mtbdd[Any] | NodeArrays, distinct: IntArray, variables: int, limits: Limits
+) -> tuple[IntArray, list[NDArray[np.int64]]]:
+    """The tuples of nodes that letters lead to from some roots, and for each level (tuples, 2) where these lead."""
+    var, low, high = (np.asarray(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
+    tuples = distinct[None]
+    edges = []
     for level in range(variables):
-        following: dict[bytes, int] = {}
-        places: list[list[int]] = []
-        kept: list[IntArray] = []
+        # The tuples of nodes that some choice of the first variables leads to, and where each leads.
         asking = var[tuples] == level
+        following: dict[bytes, int] = {}
+        sides, kept = [], []
         for children in (low, high):
-            rows = np.where(asking, children[tuples], tuples)
             numbers = []
-            for row in rows:
-                number = following.setdefault(row.tobytes(), len(following))
-                if number == len(kept):
+            for row in np.where(asking, children[tuples], tuples):
+                numbers.append(following.setdefault(row.tobytes(), len(kept)))
+                if numbers[-1] == len(kept):
                     kept.append(row)
-                numbers.append(number)
-            places.append(numbers)
-        edges.append(list(zip(*places, strict=True)))
+            sides.append(numbers)
+        edges.append(np.array(sides).T)
         tuples = np.stack(kept)
         limits.check(len(distinct), len(tuples))
-    return list(map(tuple, tuples.tolist())), edges
-
-
-@dataclass
-class _Nodes:
-    """The nodes of move diagrams behind their states, which are leaves."""
-
-    var: list[int]
-    low: list[int]
-    high: list[int]
+    return tuples, edges
 
 
 def classes_of_diagram(moves: Diagram) -> tuple[LetterClasses, IntArray]:
     """The letter classes of moves, numbered by their first letter, and (states, classes) the next state."""
     states = len(moves.roots)
-    low, high, roots = (array.tolist() for array in moves.places)
-    leaves = list(range(states))
-    nodes = _Nodes([LEAF] * states + moves.levels.tolist(), leaves + low, leaves + high)
     try:
         limits = Limits(states=states, cells=max(MAX_CELLS, states))
-        letters, found = letter_classes(nodes, roots, len(moves.order), limits)
+        letters, found = letter_classes(moves.arrays, moves.arrays.low[:states].tolist(), len(moves.order), limits)
     except LimitError:
         raise LimitError(
             f"the letters of this machine fall into too many classes to be listed: {states:,} states over "

@@ -9,13 +9,13 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Letter
-from nrm.automata.mtbdd import FALSE, TRUE, Bdd, Mtbdd
+from nrm.automata.mtbdd import FALSE, LEAF, TRUE, Bdd, Mtbdd
 from nrm.automata.search import Question, least_sums
 from nrm.errors import LimitError, MachineError
 
@@ -27,6 +27,14 @@ Parts = tuple[Numbers, Numbers, Numbers, Numbers]
 OwnKind = TypeVar("OwnKind", bound="Diagram")
 OwnLeaf = TypeVar("OwnLeaf", bound=Hashable)
 Value = TypeVar("Value")
+
+
+class NodeArrays(NamedTuple):
+    """The level of each node, and where it leads for false and true."""
+
+    var: Numbers
+    low: Numbers
+    high: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +89,13 @@ class Diagram:
             for array in (self.low, self.high, self.roots)
         )
         return low, high, roots
+
+    @cached_property
+    def arrays(self) -> NodeArrays:
+        """Leaves, of as many numbers as there are roots, and then nodes; below a leaf lies the root of its number."""
+        low, high, roots = self.places
+        levels = np.concatenate([np.full(len(self.roots), LEAF), self.levels]).astype(np.int64)
+        return NodeArrays(levels, np.concatenate([roots, low]), np.concatenate([roots, high]))
 
     def leaf(self, root: int, letter: Letter) -> int:
         """The number at the end of the way that a letter takes from a root."""

@@ -285,18 +285,19 @@ def _product(
     """
     order = tuple(sorted({*left.order, *right.order}))
     left, right = left.reordered(order), right.reordered(order)
-    one, two = _Side(left), _Side(right)
-    numbers = Numbering(one.width * two.width)
-    first = np.array([starts[0] * two.width + starts[1]], dtype=np.int64)
+    one, two = left.arrays, right.arrays
+    width = len(two.var)
+    numbers = Numbering(len(one.var) * width)
+    first = np.array([starts[0] * width + starts[1]], dtype=np.int64)
     numbers.of(first)
     found, steps, states = [first], [], 1
     for frontier in found:
-        f, g = np.divmod(frontier, two.width)
-        u, v = one.levels[f], two.levels[g]
+        f, g = np.divmod(frontier, width)
+        u, v = one.var[f], two.var[g]
         top = np.minimum(u, v)
         leaves = top == LEAF
         lows, highs = (
-            np.where(u <= v, a[f], f) * two.width + np.where(v <= u, b[g], g)
+            np.where(u <= v, a[f], f) * width + np.where(v <= u, b[g], g)
             for a, b in ((one.low, two.low), (one.high, two.high))
         )
         fresh, places = numbers.of(np.stack([lows, highs], axis=1).ravel())
@@ -318,17 +319,5 @@ def _product(
     low, high = reference[below[nodes_at]].T
     parts = (top[nodes_at], low, high, reference[below[states_at, 0]])
     diagram = MoveDiagram.reduced(parts, order, left.propositions)
-    a, b = np.divmod(codes[states_at], two.width)
+    a, b = np.divmod(codes[states_at], width)
     return diagram, a.astype(np.int32), b.astype(np.int32)
-
-
-class _Side:
-    """One diagram as places: states first, then nodes. What lies below a state is its root."""
-
-    def __init__(self, diagram: Diagram) -> None:
-        low, high, roots = diagram.places
-        self.width = len(diagram.roots) + diagram.nodes
-        levels = np.concatenate([np.full(len(diagram.roots), LEAF), diagram.levels])
-        self.levels: NDArray[np.int64] = levels.astype(np.int64)
-        self.low = np.concatenate([roots, low])
-        self.high = np.concatenate([roots, high])

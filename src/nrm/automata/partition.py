@@ -13,16 +13,6 @@ Blocks = NDArray[np.int64]
 
 def by_first_occurrence(values: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each value its number in order of first occurrence, and where each distinct value occurs first."""
-    if len(values) <= 150:  # plain Python is faster than sorting
-        firsts: dict[int, int] = {}
-        given = values.tolist()
-        for at, value in enumerate(given):
-            firsts.setdefault(value, at)
-        numbers = {value: number for number, value in enumerate(firsts)}
-        return (
-            np.array([numbers[value] for value in given], dtype=np.int64),
-            np.array(list(firsts.values()), dtype=np.int64),
-        )
     _, first, ranks = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(order), dtype=np.int64)

@@ -56,12 +56,9 @@ def _looking_back(build: Callable[..., Formula]) -> Callable[..., Formula]:
     """A pattern that says the same of a trace read backwards: with O, H and Y for F, G and X."""
 
     def built(*args: Part, **named: int) -> Formula:
-        done: dict[Formula, Formula] = {}
-        formula = build(*args, **named)
-        for node in formula.postorder():
-            op = _BACKWARDS.get(node.op, node.op)
-            done[node] = Formula(op, tuple(done[arg] for arg in node.args), node.name)
-        return done[formula]
+        return build(*args, **named).folded(
+            lambda node, parts: Formula(_BACKWARDS.get(node.op, node.op), tuple(parts), node.name)
+        )
 
     return built
 

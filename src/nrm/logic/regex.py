@@ -189,18 +189,16 @@ def translate(expression: Regex | str, exclusive: bool, limits: Limits = DEFAULT
 
 def _check_size(root: Ldlf) -> None:
     """`LimitError` where repetitions of repetitions are too many to be written out."""
-    steps: dict[Ldlf, int] = {}
-    for node in root.postorder():
-        steps[node] = sum(steps[arg] for arg in node.args)
-        if node.op is Op.REPEAT:
-            least, most = node.bounds
-            steps[node] *= max(least, most or 0, 1)
+
+    def written_out(node: Ldlf, args: list[int]) -> int:
         if node.op.name in BOOLEAN or node.op is Op.PATTERN:
-            steps[node] = 1
-    most_steps = 4_000  # some seconds of work
-    if steps[root] > most_steps:
+            return 1
+        return sum(args) * (max(node.bounds[0], node.bounds[1] or 0, 1) if node.op is Op.REPEAT else 1)
+
+    steps, most_steps = root.folded(written_out), 4_000  # some seconds of work
+    if steps > most_steps:
         raise LimitError(
-            f"with its repetitions written out the expression has {steps[root]:,} steps (the limit is {most_steps:,}); "
+            f"with its repetitions written out the expression has {steps:,} steps (the limit is {most_steps:,}); "
             "use smaller numbers in {…}, * where any number of times will do, or several tasks"
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from nrm.automata import Mtbdd
 from nrm.errors import FormulaError, shorten
@@ -15,6 +15,7 @@ from nrm.errors import FormulaError, shorten
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Value = TypeVar("Value")
 _PREFIX, _POSTFIX, _TIGHTEST = 8, 9, 10
 MAX_DEPTH = 1_000
 """Deepest nesting that is accepted; far above what a person writes, and low enough for every later step."""
@@ -137,18 +138,23 @@ class Term:
                 if node not in leaves:
                     pending.extend((arg, False) for arg in reversed(node.args))
 
+    def folded(self, value: Callable[[Self, list[Value]], Value]) -> Value:
+        """The value of the term, from those of its arguments; each distinct part is asked for once."""
+        done: dict[Self, Value] = {}
+        for node in self.postorder():
+            done[node] = value(node, [done[arg] for arg in node.args])
+        return done[self]
+
     def replaced(self, parts: Mapping[str, Self], flat: Container[str] = ()) -> Self:
         """The term with other parts for atoms, by name; `flat`: names of operators that take in nested ones."""
-        done: dict[Self, Self] = {}
-        for node in self.postorder():
-            args = tuple(done[arg] for arg in node.args)
+
+        def part(node: Self, args: list[Self]) -> Self:
             if node.op.name in flat:
-                done[node] = self.flat(node.op, *args)
-            elif node.op.name == "ATOM" and node.name in parts:
-                done[node] = parts[node.name]
-            else:
-                done[node] = type(self)(node.op, args, node.name)
-        return done[self]
+                return self.flat(node.op, *args)
+            whole = type(self)(node.op, tuple(args), node.name)
+            return parts.get(node.name, whole) if node.op.name == "ATOM" else whole
+
+        return self.folded(part)
 
     def atoms(self) -> tuple[str, ...]:
         """The symbols that the term speaks of, in order of first appearance."""
@@ -156,10 +162,7 @@ class Term:
 
     def text_length(self) -> int:
         """About how long `str(self)` is, without writing it: shared parts are written once for every use."""
-        length: dict[Term, int] = {}
-        for node in self.postorder():
-            length[node] = len(node.name) + 5 + sum(length[arg] + 2 for arg in node.args)
-        return length[self]
+        return self.folded(lambda node, lengths: len(node.name) + 5 + sum(length + 2 for length in lengths))
 
     def brief(self, width: int = 400) -> str:
         """The term as text for people to look at; a long one is cut, and a huge one only counted."""
@@ -228,13 +231,11 @@ def boolean_value(op: str, args: Sequence[bool]) -> bool:
 
 def holds_at(step: Term, true: Collection[str]) -> bool:
     """Whether a Boolean term holds at a step where these symbols do."""
-    values: dict[Term, bool] = {}
-    for node in step.postorder():
-        if node.op.name == "ATOM":
-            values[node] = node.name in true
-        else:
-            values[node] = boolean_value(node.op.name, [values[arg] for arg in node.args])
-    return values[step]
+
+    def value(node: Term, args: list[bool]) -> bool:
+        return node.name in true if node.op.name == "ATOM" else boolean_value(node.op.name, args)
+
+    return step.folded(value)
 
 
 def boolean_function(step: Term, table: Mtbdd[int], places: Mapping[str, int], done: dict[Term, int]) -> int:

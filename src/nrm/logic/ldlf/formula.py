@@ -110,10 +110,7 @@ def called_pattern(path: Ldlf) -> ltlf.Formula:
 
 
 def _step_in_ltlf(step: Ldlf) -> ltlf.Formula:
-    done: dict[Ldlf, ltlf.Formula] = {}
-    for node in step.postorder():
-        done[node] = ltlf.Formula(ltlf.Op[node.op.name], tuple(done[arg] for arg in node.args), node.name)
-    return done[step]
+    return step.folded(lambda node, args: ltlf.Formula(ltlf.Op[node.op.name], tuple(args), node.name))
 
 
 _WORDS = {

@@ -220,16 +220,16 @@ def from_ltlf(formula: ltlf.Formula, atoms: Mapping[str, Ldlf] | None = None) ->
 
     Operators that look back have no counterpart in LDLf and raise `FormulaError`.
     """
-    done: dict[ltlf.Formula, Ldlf] = {}
-    for node in formula.postorder():
-        args, op = tuple(done[arg] for arg in node.args), node.op.name
+
+    def part(node: ltlf.Formula, args: list[Ldlf]) -> Ldlf:
+        op = node.op.name
         if op in _IN_LDLF:
-            done[node] = parse(_IN_LDLF[op]).replaced(dict(zip("ab", args, strict=False)), flat=("AND", "OR"))
-        elif op in BOOLEAN:
-            done[node] = (atoms or {}).get(node.name) or Ldlf(Op[op], args, node.name)
-        else:
-            raise FormulaError(
-                f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
-                "use --logic ppltl"
-            )
-    return done[formula]
+            return parse(_IN_LDLF[op]).replaced(dict(zip("ab", args, strict=False)), flat=("AND", "OR"))
+        if op in BOOLEAN:
+            return (atoms or {}).get(node.name) or Ldlf(Op[op], tuple(args), node.name)
+        raise FormulaError(
+            f"'{node.op.value}' looks back, and LDLf has no operators for that; write the path that leads here, or "
+            "use --logic ppltl"
+        )
+
+    return formula.folded(part)

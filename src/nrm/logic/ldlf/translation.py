@@ -201,12 +201,10 @@ class _Closure:
         return self.nodes.weak_next(-1 - number) if weak else self.nodes.next(-1 - number)
 
     def _step(self, step: Ldlf) -> Pair:
-        pairs: dict[Ldlf, Pair] = {}
-        for node in step.postorder():
-            args = [pairs[arg] for arg in node.args]
-            is_atom = node.op is Op.ATOM
-            pairs[node] = self.nodes.atom(node.name) if is_atom else self.nodes.boolean(node.op.name, args)
-        return pairs[step]
+        def pair(node: Ldlf, args: list[Pair]) -> Pair:
+            return self.nodes.atom(node.name) if node.op is Op.ATOM else self.nodes.boolean(node.op.name, args)
+
+        return step.folded(pair)
 
     def _when_over(self, formula: Ldlf) -> bool:
         """Whether a formula holds behind the last step."""

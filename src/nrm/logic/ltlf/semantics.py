@@ -20,11 +20,7 @@ def holds(formula: Formula | str, trace: Trace) -> bool:
 
 def truths(formula: Formula, steps: list[frozenset[str]]) -> list[bool]:
     """Whether a formula of future and past operators holds at each step."""
-    values: dict[Formula, list[bool]] = {}
-    for node in formula.postorder():
-        arguments = [values[arg] for arg in node.args]
-        values[node] = [_at(node, arguments, steps, now) for now in range(len(steps))]
-    return values[formula]
+    return formula.folded(lambda node, args: [_at(node, args, steps, now) for now in range(len(steps))])
 
 
 def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now: int) -> bool:

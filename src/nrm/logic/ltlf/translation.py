@@ -30,10 +30,7 @@ class _Closure:
     def __init__(self, formula: Formula) -> None:
         self.nodes = Nodes()
         # Each formula gets a pair: the node for it and the node for its negation.
-        pairs: dict[Formula, tuple[int, int]] = {}
-        for node in formula.postorder():
-            pairs[node] = self._pair(node, [pairs[arg] for arg in node.args])
-        self.nodes.root = pairs[formula][0]
+        self.nodes.root = formula.folded(self._pair)[0]
 
     def _pair(self, node: Formula, args: list[tuple[int, int]]) -> tuple[int, int]:
         """The nodes of a formula and of its negation, given those of its arguments."""

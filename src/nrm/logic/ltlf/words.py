@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import chain, product
+from itertools import chain, combinations
 from typing import TypeVar
 
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
@@ -116,10 +116,6 @@ def _phrase(node: Formula, inside: bool, texts: dict[tuple[Formula, bool], str])
     return phrase(node, args, words)
 
 
-MAX_ATOMS = 8
-"""Atoms up to which all single steps are tried."""
-
-
 LOOKS_BACK = (
     "Past operators look back from the first step, before which there is nothing; if the formula is to hold at the "
     "last step, add --logic ppltl"
@@ -140,26 +136,28 @@ def hint(formula: Formula) -> str:
 
 
 def _hint_of_sequences(formula: Formula) -> str:
-    changed: dict[Formula, Formula] = {}
-    found: Formula | None = None
-    for part in formula.postorder():
-        renewed = Formula(part.op, tuple(changed[arg] for arg in part.args), part.name)
-        if _is_sequence(part) and _one_step_is_enough(part):
-            found = part
-            renewed = _one_after_the_other(renewed)
-        changed[part] = renewed
-    if found is None:
+    found: list[Formula] = []
+
+    def changed(part: Formula, args: list[Formula]) -> Formula:
+        renewed = Formula(part.op, tuple(args), part.name)
+        if not (_is_sequence(part) and _one_step_satisfies(part, part.atoms())):
+            return renewed
+        found.append(part)
+        return _one_after_the_other(renewed)
+
+    better = formula.folded(changed)
+    if not found:
         return ""
     return (
-        f"one step can satisfy {found.brief()} whole, since all of it may hold at once; so nothing is paid on the way. "
-        f"If one is to come after the other, write {changed[formula].brief()}"
+        f"one step can satisfy {found[-1].brief()} whole, since all of it may hold at once; so nothing is paid on the "
+        f"way. If one is to come after the other, write {better.brief()}"
     )
 
 
 def _hint_of_visits(formula: Formula) -> str:
     """Of F a & F b, in any order: there is no other way to write it, so what else helps."""
     visits = [part for part in _conjuncts(formula) if part.op is Op.EVENTUALLY and _can_be_open(part)]
-    if len(visits) < 2 or not _one_step_satisfies(formula, visits):
+    if len(visits) < 2 or not _one_step_satisfies(formula, tuple(chain(*(visit.atoms() for visit in visits)))):
         return ""
     return (
         f"one step can satisfy {formula.brief()} whole, since all of it may hold at once; the reward scheme 'distance' "
@@ -177,11 +175,13 @@ def _can_be_open(visit: Formula) -> bool:
     return not holds(visit, [[]]) or not holds(visit, [list(visit.atoms())])
 
 
-def _one_step_satisfies(formula: Formula, visits: list[Formula]) -> bool:
+def _one_step_satisfies(formula: Formula, visited: tuple[str, ...]) -> bool:
     """Whether some step is enough; of many atoms, only the step where all holds that is visited is tried."""
-    if len(formula.atoms()) <= MAX_ATOMS:
-        return _one_step_is_enough(formula)
-    return holds(formula, [list(dict.fromkeys(chain(*(visit.atoms() for visit in visits))))])
+    atoms = formula.atoms()
+    if len(atoms) > 8:
+        return holds(formula, [visited])
+    subsets = chain.from_iterable(combinations(atoms, size) for size in range(len(atoms) + 1))
+    return any(holds(formula, [step]) for step in subsets)
 
 
 def _is_sequence(part: Formula) -> bool:
@@ -190,14 +190,6 @@ def _is_sequence(part: Formula) -> bool:
         return False
     later = [arg.op is Op.EVENTUALLY for arg in part.args[0].args]
     return any(later) and not all(later)
-
-
-def _one_step_is_enough(part: Formula) -> bool:
-    atoms = part.atoms()
-    if len(atoms) > MAX_ATOMS:
-        return True  # in all likelihood
-    steps = product((False, True), repeat=len(atoms))
-    return any(holds(part, [[atom for atom, true in zip(atoms, step, strict=True) if true]]) for step in steps)
 
 
 def _one_after_the_other(part: Formula) -> Formula:
