@@ -47,8 +47,8 @@ def test_values_from_the_end_are_the_meaning_at_each_step(formula: Formula) -> N
             for place in reversed(range(len(trace))):
                 true = [name in trace[place] if not exclusive else name == trace[place] for name in atoms]
                 letter = int(np.flatnonzero((table == np.array(true)[:, None]).all(0))[0])
-                state = int(machine.moves[state, letter])
-                assert bool(machine.values[state]) == holds(formula, trace[place:])
+                state = machine.moves.next_state(state, letter)
+                assert bool(machine.accepting[state]) == holds(formula, trace[place:])
 
 
 @given(formula=formulas(past=False, leaves=10))

@@ -323,8 +323,6 @@ def _used(levels: Numbers, low: Numbers, high: Numbers, roots: Numbers) -> BoolA
 
 Cube = tuple[tuple[int, bool], ...]
 """Pairs (proposition, truth), by proposition."""
-MAX_CUBES = 2_000
-"""Cubes of a guard up to which it is written out."""
 
 
 def cubes_of(diagram: Diagram, root: int, numbers: Collection[int]) -> list[Cube]:
@@ -340,13 +338,7 @@ def cubes_of(diagram: Diagram, root: int, numbers: Collection[int]) -> list[Cube
     for node in sorted(node for node in diagram.below(root, set()) if node >= 0):
         made[node] = work.node(levels[node], below(low[node]), below(high[node]))
     top = below(roots[root])
-    try:
-        found, _ = work.cover(top, top)
-    except LimitError:
-        raise LimitError(
-            f"a guard of this machine is too large to be written out (more than {MAX_CUBES:,} alternatives); JSON "
-            "files do without guards"
-        ) from None
+    found, _ = work.cover(top, top)
     named = [tuple(sorted((diagram.order[level], true) for level, true in cube)) for cube in found]
     return sorted(named, key=lambda cube: (len(cube), cube))
 
@@ -380,7 +372,7 @@ class _Irredundant(Bdd):
         cubes_1, covered_1 = self.cover(self.without(low_1, up_0), up_1)
         rest = self.disjunction(self.without(low_0, covered_0), self.without(low_1, covered_1))
         cubes, covered = self.cover(rest, self.conjunction(up_0, up_1))
-        if len(cubes) + len(cubes_0) + len(cubes_1) > MAX_CUBES:
-            raise LimitError("too many cubes")
+        if len(cubes) + len(cubes_0) + len(cubes_1) > 2_000:
+            raise LimitError("a guard of this machine is too large to be written out; JSON files do without guards")
         found = [*cubes, *(((top, False), *cube) for cube in cubes_0), *(((top, True), *cube) for cube in cubes_1)]
         return found, self.node(top, self.disjunction(covered_0, covered), self.disjunction(covered_1, covered))

@@ -19,10 +19,6 @@ from nrm.errors import MachineError, counted
 
 _SLICE = 1 << 20
 """Table entries that a product computes at a time."""
-_FEW = 1_500
-"""Table entries up to which plain Python is faster than arrays."""
-_CHUNK = 64
-"""Columns that are fingerprinted at once: most partitions are settled by few of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,15 +296,15 @@ def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Block
     compared if the check fails.
     """
     states, width = columns.shape
-    if columns.size <= _FEW:
+    if columns.size <= 1_500:  # plain Python is faster than arrays
         return _refined(columns, labels)
     blocks: Blocks = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     count = int(blocks.max()) + 1
     weights = scattered(np.arange(1, width + 1)) | np.uint64(1)
     while count < states:
         before = count
-        for start in range(0, width, _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, width, 64):  # most partitions are settled by few columns
+            part = slice(start, start + 64)
             prints = (scattered(blocks + 1)[columns[:, part]] * weights[part]).sum(axis=1, dtype=np.uint64)
             blocks, count = split(blocks, prints)
             if count == states:

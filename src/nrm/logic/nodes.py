@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from enum import IntEnum
 from functools import reduce
 
+from nrm.automata import FALSE, TRUE
+
 
 class NodeKind(IntEnum):
     """What a node is; the meaning of `first` and `second` follows it."""
 
-    TRUE = 0
-    FALSE = 1
+    FALSE = 0
+    TRUE = 1
     ATOM = 2  # first: index of the atom, second: 1 when positive
     BIT = 3  # first: index of the memory bit, second: 1 when positive
     AND = 4  # parts
@@ -25,10 +27,6 @@ class NodeKind(IntEnum):
     WEAK_NEXT = 7  # first: node that must hold at the next step, if there is one
     UNTIL = 8  # first U second
     RELEASE = 9  # first R second
-
-
-TRUE = 0
-FALSE = 1
 
 
 class Nodes:
@@ -45,8 +43,8 @@ class Nodes:
         self.root = 0
         """The formula itself."""
         self._numbers: dict[tuple[NodeKind, int, int, tuple[int, ...]], int] = {}
-        self._node(NodeKind.TRUE)
         self._node(NodeKind.FALSE)
+        self._node(NodeKind.TRUE)
 
     def _node(self, kind: NodeKind, first: int = 0, second: int = 0, parts: tuple[int, ...] = ()) -> int:
         key = (kind, first, second, parts)

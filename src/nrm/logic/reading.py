@@ -18,9 +18,6 @@ from nrm.logic.term import MAX_DEPTH
 if TYPE_CHECKING:
     from nrm.logic.language import Language
 
-MAX_LENGTH = 50_000
-"""Longest formula text that is read, in characters."""
-
 BOOLEAN_RULES = r"""
 ?equivalence: implication (_IFF implication)*
 ?implication: exclusive_or | exclusive_or _IMPLIES implication
@@ -95,10 +92,8 @@ class Reader:
             raise FormulaError(f"a formula is text or a Formula, not {type(text).__name__}: {shorten(repr(text))}")
         if not text.strip():
             raise FormulaError(f"the formula is empty; write for example '{self.example}'")
-        if len(text) > MAX_LENGTH:
-            raise FormulaError(
-                f"the formula has {len(text):,} characters; the limit is {MAX_LENGTH:,}. Split it into several tasks"
-            )
+        if len(text) > 50_000:
+            raise FormulaError(f"the formula has {len(text):,} characters, too many; split it into several tasks")
         self._check_brackets(text)
         try:
             return self.plain(text)
@@ -190,11 +185,10 @@ def _other_language(logic: str, text: str) -> str:
     """Which other language the text is in, in words, by reading it or by its marks; nothing if none is likely."""
     from nrm.logic.language import LANGUAGES
 
-    others = [LANGUAGES[name] for name in LANGUAGES.own if name != logic]
+    marked = [one for one in map(LANGUAGES.__getitem__, LANGUAGES.own) if one.marks and re.search(one.marks, text)]
     found = _understanding(logic, text)
-    own = LANGUAGES[logic]
-    if found is None and not (own.marks and re.search(own.marks, text)):
-        found = next((other for other in others if other.marks and re.search(other.marks, text)), None)
+    if found is None and LANGUAGES[logic] not in marked:
+        found = next(iter(marked), None)
     if found is None:
         return ""
     return f'; this looks like {found.label}: add --logic {found.name} (logic="{found.name}" in Python and in files)'

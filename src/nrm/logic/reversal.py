@@ -9,8 +9,6 @@ backward machine from which what was read so far is satisfied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,30 +18,13 @@ from nrm.errors import LimitError
 from nrm.logic.nodes import NodeKind, Nodes
 
 
-@dataclass(frozen=True, eq=False)
-class BackwardMachine:
-    """The value of a formula at each step of a trace that is read from its end."""
-
-    atoms: tuple[str, ...]
-    """Those of the letters."""
-    moves: IntArray
-    """(states, letters) the state once one more letter, further to the front, is read; state 0 has read nothing."""
-    values: BoolArray
-    """(states,) whether the formula holds at the step that was read last."""
-
-    @property
-    def states(self) -> int:
-        """How many states there are."""
-        return len(self.values)
-
-
 def by_reversal(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool, limits: Limits) -> Dfa | None:
     """The minimal automaton of a formula by way of its backward machine; None where this way is long."""
     letters = len(atoms) + 1 if exclusive else 1 << len(atoms)
     if letters > 64 or nodes.tracked:  # they are read one by one
         return None
     try:
-        return reversed_dfa(read_backwards(nodes, atoms, exclusive), exclusive, limits)
+        return reversed_dfa(read_backwards(nodes, atoms, exclusive), limits)
     except LimitError:
         return None
 
@@ -55,24 +36,24 @@ def letters_of(atoms: tuple[str, ...], exclusive: bool) -> BoolArray:
     return holds
 
 
-def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> Dfa:
-    """The minimal automaton of the traces at whose first step the formula holds.
+def reversed_dfa(backward: Dfa, limits: Limits) -> Dfa:
+    """The minimal automaton of the traces that another one accepts when it reads them from their end.
 
-    A state says for each state b of the backward machine whether what was read so far may be followed by what brings b
+    A state says for each state b of the other one whether what was read so far may be followed by what brings b
     about. After one more letter p, that is what it said for the state to which p leads from b.
     """
-    merged = Table(np.arange(machine.moves.shape[1], dtype=np.int32), machine.moves).merged()
-    behind = np.ascontiguousarray(merged.columns.T)
+    values, states = backward.accepting, backward.states
+    behind = np.ascontiguousarray(backward.columns.T)
     classes = len(behind)
-    numbers = {np.packbits(machine.values).tobytes(): 0}
-    frontiers, rows = [machine.values[None]], []
+    numbers = {np.packbits(values).tobytes(): 0}
+    frontiers, rows = [values[None]], []
     for frontier in frontiers:
-        if len(numbers) * machine.states > limits.cells:
-            raise LimitError(f"{len(numbers):,} states over {machine.states:,} backward ones pass the limit")
+        if len(numbers) * states > limits.cells:
+            raise LimitError(f"{len(numbers):,} states over {states:,} backward ones pass the limit")
         limits.check(len(numbers), classes)
         step = max(1, (1 << 22) // behind.size)  # so many values at a time that no array grows large
         for start in range(0, len(frontier), step):
-            following = frontier[start : start + step, behind].reshape(-1, machine.states)
+            following = frontier[start : start + step, behind].reshape(-1, states)
             row, fresh = [], []
             for place, packed in enumerate(np.packbits(following, axis=1)):
                 known = len(numbers)
@@ -85,22 +66,26 @@ def reversed_dfa(machine: BackwardMachine, exclusive: bool, limits: Limits) -> D
     # A trace may end where nothing may follow.
     accepting = np.concatenate(frontiers)[:, 0]
     columns = np.concatenate(rows)
-    return Dfa.of_classes(machine.atoms, exclusive, merged.letter_class, columns, accepting).minimal()
+    return Dfa.of_classes(backward.atoms, backward.exclusive, backward.letter_class, columns, accepting).minimal()
 
 
 MAX_CELLS = 600_000
 """States times letters of a backward machine, before minimisation, up to which this way is gone."""
 
 
-def read_backwards(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool) -> BackwardMachine:
-    """The minimal machine of a formula's values from the end of a trace on. `LimitError` where it is large."""
+def read_backwards(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool) -> Dfa:
+    """The minimal automaton that reads traces from their end: it accepts where the formula holds at the last step read.
+
+    State 0 has read nothing. `LimitError` where it is large.
+    """
     moves, values = _Reader(nodes, atoms, letters_of(atoms, exclusive)).explored()
     blocks = coarsest_congruence(moves, values)
     columns, kept = quotient(moves, blocks)
     # Blocks are numbered by value; what has read nothing comes first.
     order = np.argsort(np.arange(len(kept)) != blocks[0], kind="stable")
     place = np.argsort(order, kind="stable").astype(np.int32)
-    return BackwardMachine(atoms, place[columns[order]], values[kept[order]])
+    table = Table(np.arange(moves.shape[1], dtype=np.int32), place[columns[order]]).merged()
+    return Dfa(atoms, exclusive, table, values[kept[order]])
 
 
 class _Reader:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 from nrm.aliases import BoolArray
-from nrm.automata import DEFAULT_LIMITS, Cube, Dfa, Limits, ListedLetters, cubes_of
+from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Cube, Dfa, Limits, ListedLetters, cubes_of
 from nrm.logic.ldlf.formula import END, PATHS, Ldlf, Op, box, called_pattern, diamond
 from nrm.logic.ldlf.parser import parse
 from nrm.logic.ltlf.translation import translate as translate_ltlf
-from nrm.logic.nodes import FALSE, TRUE, NodeKind, Nodes
+from nrm.logic.nodes import NodeKind, Nodes
 from nrm.logic.progression import translated
 from nrm.logic.term import BOOLEAN, boolean_value
 

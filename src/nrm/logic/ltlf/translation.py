@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
+from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Dfa, Limits
 from nrm.errors import FormulaError
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
 from nrm.logic.ltlf.parser import parse
-from nrm.logic.nodes import FALSE, TRUE, Nodes
+from nrm.logic.nodes import Nodes
 from nrm.logic.progression import translated
 
 
