@@ -49,7 +49,8 @@ def _levels(
         # The tuples of nodes that some choice of the first variables leads to, and where each leads.
         asking = var[tuples] == level
         following: dict[bytes, int] = {}
-        sides, kept = [], []
+        sides: list[list[int]] = []
+        kept: list[IntArray] = []
         for children in (low, high):
             numbers = []
             for row in np.where(asking, children[tuples], tuples):

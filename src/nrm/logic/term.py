@@ -147,14 +147,15 @@ class Term:
 
     def replaced(self, parts: Mapping[str, Self], flat: Container[str] = ()) -> Self:
         """The term with other parts for atoms, by name; `flat`: names of operators that take in nested ones."""
-
-        def part(node: Self, args: list[Self]) -> Self:
+        done: dict[Self, Self] = {}
+        for node in self.postorder():
+            args = tuple(done[arg] for arg in node.args)
             if node.op.name in flat:
-                return self.flat(node.op, *args)
-            whole = type(self)(node.op, tuple(args), node.name)
-            return parts.get(node.name, whole) if node.op.name == "ATOM" else whole
-
-        return self.folded(part)
+                done[node] = self.flat(node.op, *args)
+            else:
+                whole = type(self)(node.op, args, node.name)
+                done[node] = parts.get(node.name, whole) if node.op.name == "ATOM" else whole
+        return done[self]
 
     def atoms(self) -> tuple[str, ...]:
         """The symbols that the term speaks of, in order of first appearance."""
