@@ -11,7 +11,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet
-from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, ObservationTable
+from nrm.neural import FitConfig, NeuralRewardMachine, ObservationTable
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper, find_wrapper
 from nrm.tracking import (
@@ -166,15 +166,12 @@ class GroundingCallback(_Learning):
             print(f"after {self._seen} episodes: {update.decision.verdict} ({update.decision.reason}){reached}")
 
     def _accuracy(self) -> Accuracy | None:
-        """Over the distinct observations of the last episodes; of a recurrent grounder, over their steps."""
+        """Over the distinct observations of the last episodes; of a recurrent grounder, over the steps of kept ones."""
         if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
         if self.machine.recurrent:
-            moore = self.machine.machine
-            buffer = EpisodeBuffer(moore.levels.cpu().numpy(), moore.initial_level)
-            for episode in self._labelled:
-                buffer.add(episode.observations, rewards=episode.rewards, symbols=episode.letters)
-            return self._meter.measure_episodes(self.machine, buffer)
+            kept = None if self._grounding is None else self._grounding.labelled()
+            return None if kept is None else self._meter.measure_episodes(self.machine, kept)
         frames = ObservationTable()
         numbers = frames.add(np.concatenate([episode.observations for episode in self._labelled]))
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])

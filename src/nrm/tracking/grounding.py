@@ -115,7 +115,12 @@ class Grounding:
         """
         if not self.learns:
             return None
-        self._fresh += map(self._numbered, self._not_passed_over(episodes))
+        ended = list(episodes)
+        # The next look is at the last episodes before it, as they are now played.
+        over = min(self._passed_over, len(ended))
+        self._passed_over -= over
+        self.episodes += over
+        self._fresh += map(self._numbered, ended[over:])
         if len(self._fresh) < self._config.every:
             return None
         fresh, self._fresh = self._fresh, []
@@ -143,14 +148,6 @@ class Grounding:
         self.model.grounder = copy.deepcopy(grounder).to(self.model.machine.levels.device)
         self.model.eval()
         self._memory.refresh()
-
-    def _not_passed_over(self, episodes: Iterable[RecordedEpisode]) -> list[RecordedEpisode]:
-        """Those of finished episodes that the next look is at: the last ones before it, as they are now played."""
-        ended = list(episodes)
-        over = min(self._passed_over, len(ended))
-        self._passed_over -= over
-        self.episodes += over
-        return ended[over:]
 
     def _numbered(self, episode: RecordedEpisode) -> RecordedEpisode:
         """An episode whose observations are numbers of frames."""

@@ -50,9 +50,8 @@ class HypothesisMemory(Memory):
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """The state that the machine says, or one with the potential that was paid."""
-        before, letters = carry.cpu().numpy(), self.letters.find(seen)
-        letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
-        after: NDArray[np.int64] = self._moves[before, letters]
+        before = carry.cpu().numpy()
+        after: NDArray[np.int64] = self._moves[before, self._columns(seen)]
         if self._corrects:
             level = self._level[before] + seen.reward.cpu().numpy()
             off = np.abs(self._level[after] - level) > self._slack
@@ -61,6 +60,11 @@ class HypothesisMemory(Memory):
                 if fits.any():
                     after[place] = int(np.where(fits, self._seen, -1).argmax())
         return torch.from_numpy(after).to(carry.device)
+
+    def _columns(self, seen: Transition) -> NDArray[np.int64]:
+        """(envs,) the letters that a step showed; the number of letters where the machine has never met one."""
+        letters, count = self.letters.find(seen), self.hypothesis.letters
+        return np.where((letters < 0) | (letters >= count), count, letters)
 
     def feature(self, carry: Tensor) -> Tensor:
         """(…, room) the number, one-hot."""
@@ -123,10 +127,8 @@ class HypothesisBelief(HypothesisMemory):
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """By the letters as they may have been, and by the potential that was paid."""
-        letters = self.letters.find(seen)
-        letters = np.where((letters < 0) | (letters >= self.hypothesis.letters), self.hypothesis.letters, letters)
-        level = carry[:, -1] + seen.reward
-        after = (carry[:, None, :-1] @ self._leads[torch.from_numpy(letters).to(carry.device)])[:, 0]
+        level, columns = carry[:, -1] + seen.reward, torch.from_numpy(self._columns(seen)).to(carry.device)
+        after = (carry[:, None, :-1] @ self._leads[columns])[:, 0]
         if not self._corrects:
             return torch.cat([after, level[:, None]], 1)
         fits = (torch.from_numpy(self._level).float().to(level.device) - level[:, None]).abs() <= self._slack
