@@ -176,7 +176,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", "F a", "--symbols", "a,,b"], "cannot name a symbol"),
         (["compile", "F a", "--symbols", "a", "--propositions", "a"], "not both"),
         (["compile", "true"], "names no symbol"),
-        (["compile", "a & " * 25_000 + "a"], "the limit is 50,000"),
+        (["compile", "a & " * 25_000 + "a"], "100,001 characters"),
         (["compile", DEEP], "nested more than"),
         (["compile", "F a", "--reward", "distanse"], "did you mean 'distance'"),
         (["compile", "F a", "--reward", "1,x"], "a scheme's name or numbers"),
