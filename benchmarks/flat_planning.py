@@ -43,6 +43,7 @@ def _won_within(config: PlaneConfig, machine: MooreMachine) -> Iterator[Cells]:
     won = np.broadcast_to(machine.accepting[:, None, None], (machine.states, *letters.shape)).copy()
     following = [machine.transitions[state][letters] for state in range(machine.states)]
     across, up = np.indices(letters.shape)
+    assert config.steps is not None
     for _ in range(config.steps):
         entered = np.stack([won[state, across, up] for state in following])
         wider = won | _reached(entered)

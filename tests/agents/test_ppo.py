@@ -177,7 +177,9 @@ def test_a_recurrent_memory_is_replayed_through_the_whole_rollout_of_its_environ
     torch.testing.assert_close(agent.memory.feature(rollout.carry), agent.actor._remembered(rollout))
 
 
-@pytest.mark.parametrize(("name", "value"), [("update_epochs", 0), ("gae_lambda", 1.5), ("num_steps", 0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("update_epochs", 0), ("clip_coef", -0.1), ("gae_lambda", 1.5), ("num_steps", 0)]
+)
 def test_impossible_settings(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=f"algorithm.{name}.*{value}"):
         PPOConfig(**{name: value})

@@ -52,6 +52,7 @@ def plan(config: PlaneConfig, task: MooreMachine, place: tuple[float, float]) ->
     apart = config.step / ALONG
     first = (round(place[0] / apart), round(place[1] / apart), task.initial)
     found, queue = {first: 0}, deque([first])
+    assert config.steps is not None
     while queue:
         x, y, state = queue.popleft()
         for across, up in planning.MOVES:

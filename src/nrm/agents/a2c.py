@@ -47,13 +47,13 @@ class A2C(OnPolicyLearner):
             policy_loss = -(chosen * advantage).mean()
             value_loss = advantage.square().mean()
             entropy = entropies.mean()
-            # loss = actor_coef * policy_loss + (values - returns)^2 / 2 - weight * entropy, in the mean;
+            # loss = actor_coef * policy_loss + vf_coef * (values - returns)^2 - weight * entropy, in the mean;
             # its gradients with respect to chosen, values and entropies.
             share = 1 / advantage.numel()
             weight = torch.full_like(entropies, -share * config.ent_coef_at(progress))
             gradients = (
                 -share * config.actor_coef * advantage,
-                -share * advantage,
+                -2 * share * config.vf_coef * advantage,
                 weight,
             )
         self._descent.step((chosen, values, entropies), gradients=gradients)

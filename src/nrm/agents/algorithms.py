@@ -88,6 +88,8 @@ class OnPolicyConfig(Checked):
     """The discount factor."""
     gae_lambda: Share = 0.95
     """Lambda of the advantage estimates; 1 gives n-step returns."""
+    vf_coef: float = 0.5
+    """Weight of the squared error of values in the loss."""
     ent_coef: float = 0.05
     """Weight of the policy's entropy in the loss, at the beginning."""
     final_ent_coef: float = 0.005

@@ -14,7 +14,7 @@ from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolic
 from nrm.agents.networks import NetworkConfig
 from nrm.envs import BatchedEnv
 from nrm.machines import Penalties
-from nrm.settings import Count
+from nrm.settings import Count, Positive
 from nrm.tracking import Memory
 
 
@@ -29,6 +29,8 @@ class PPOConfig(OnPolicyConfig):
     minibatch_size: Count = 512
     """Steps that a gradient is taken over. Memories that learn are replayed, so for them whole environments are taken,
     as many as give about this many steps."""
+    clip_coef: Positive = 0.2
+    """How far, as a share, the probability of an action may move in an update before it no longer counts."""
     final_learning_rate: float = 0.0
     """The step size that it comes down to at the end, in a straight line."""
     norm_adv: bool = True
@@ -110,7 +112,7 @@ class PPO(OnPolicyLearner):
             for part, rows in self._minibatches(prepared, known):
                 losses = self._losses(part, *rows)
                 policy_loss, value_loss, entropy = losses
-                loss = policy_loss + 0.5 * value_loss - ent_coef * entropy
+                loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
                 # One in four steps of a minibatch is enough.
                 moved = self.actor.inverse_dynamics_loss(part.subsample(4)) if inverse > 0 else None
                 self._descent.step(loss if moved is None else loss + inverse * moved, rate)
@@ -131,7 +133,7 @@ class PPO(OnPolicyLearner):
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         # Narrow Gaussians can make an action e^100 times as probable, and infinity times nothing is no number.
         ratio = (chosen - log_probs).clamp(max=20.0).exp()
-        clipped = ratio.clamp(1 - 0.2, 1 + 0.2)  # further away, an action's probability no longer counts
+        clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
         policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         return policy_loss, (now - returns).square().mean(), entropies.mean()
 

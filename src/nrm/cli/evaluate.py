@@ -48,11 +48,11 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         import torch
 
         from nrm.agents import evaluate, unrewarded
-        from nrm.runs import RunFolder
+        from nrm.runs import find_run
 
         self.chosen_family()
         torch.set_num_threads(1)
-        folder = RunFolder(self.folder)
+        folder = find_run(self.folder)
         trainer, config = folder.load_policy(), folder.config()
         if not trainer.done:
             amount = f"{trainer.reached:,} of {config.amount:,} {config.unit}"

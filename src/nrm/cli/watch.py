@@ -46,12 +46,12 @@ class Watch(AgentOptions, OutOption):
         import torch
 
         from nrm.agents import action_names, film
-        from nrm.runs import RunFolder
+        from nrm.runs import find_run
 
         if self.out is not None and self.out.suffix.lower() != ".gif":
             raise UsageError(f"--out writes a .gif file, not '{self.out}'")
         torch.set_num_threads(1)
-        folder = RunFolder(self.folder)
+        folder = find_run(self.folder)
         trainer, config = folder.load_policy(), folder.config()
         machine = self._machine(trainer, config)
         mode = "ansi" if self.out is None else "rgb_array"

@@ -11,6 +11,7 @@ from .config import RunConfig as RunConfig, check_teaching as check_teaching, wi
 from .folder import (
     RunFolder as RunFolder,
     clear_beginnings as clear_beginnings,
+    find_run as find_run,
     known_model as known_model,
     train as train,
     whole_folder as whole_folder,

@@ -53,7 +53,8 @@ def no_run(path: Path) -> str:
     if path.exists():
         return f"{path} holds no run (there is no config.json); {begin}"
     beside = [str(run) for run in runs_below(path.parent)]
-    near = suggestion(str(path), beside) or (f"; runs there: {listing(beside)}" if beside else f"; {begin}")
+    ours = sorted(folder.name for folder in PRETRAINED.glob("*/"))
+    near = suggestion(str(path), [*beside, *ours]) or (f"; runs there: {listing(beside)}" if beside else f"; {begin}")
     return f"{path} holds no run (there is no such folder){near}"
 
 
@@ -75,6 +76,10 @@ MAX_SAVING = 0.04
 _BEGINNING = ".begin-"
 _BEGUN = frozenset({"config.json", "versions.json", GROUNDER_FILE, TASKS_FILE, LOCK_FILE})
 """What a folder holds before training has given anything."""
+
+
+PRETRAINED = Path(__file__).parents[1] / "pretrained"
+"""Trained agents that come with the library: folders of runs, with the weights that acting needs and no more."""
 
 
 class RunFolder:
@@ -253,6 +258,11 @@ class RunFolder:
         """The columns of curriculum.csv; None where tasks are drawn evenly."""
         path = self.path / "curriculum.csv"
         return read_columns(path, Choice._fields) if path.exists() else None
+
+
+def find_run(path: Path | str) -> RunFolder:
+    """The run in a folder, or, if there is no such folder, the pretrained agent of that name."""
+    return RunFolder(path if Path(path).exists() or not (PRETRAINED / path).is_dir() else PRETRAINED / path)
 
 
 def model_of(trainer: Trainer) -> NeuralRewardMachine:

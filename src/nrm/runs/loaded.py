@@ -14,7 +14,7 @@ from nrm.errors import ConfigError
 from nrm.machines import MachineLike, TaskSet, as_machine
 from nrm.neural import NeuralRewardMachine
 from nrm.runs.config import RunConfig
-from nrm.runs.folder import RunFolder, model_of
+from nrm.runs.folder import find_run, model_of
 from nrm.tracking import Belief
 
 
@@ -48,8 +48,11 @@ class LoadedRun:
 
 
 def load_run(path: Path | str) -> LoadedRun:
-    """A trained run from its folder. It reads the weights that acting needs, about a megabyte."""
-    folder = RunFolder(path)
+    """A trained run from its folder, or a pretrained agent by its name: `letter`, `layouts` or `flat`.
+
+    It reads the weights that acting needs, about a megabyte.
+    """
+    folder = find_run(path)
     return LoadedRun(folder.config(), folder.load_policy())
 
 
@@ -65,7 +68,7 @@ def evaluate(
     """Play episodes with a trained agent on a fresh environment, and say what it reached.
 
     Args:
-        run: a loaded run, or its folder.
+        run: a loaded run, its folder, or the name of a pretrained agent.
         task: for agents of many tasks, what to do: also a formula that it has never seen. Ten of its own if absent.
         episodes: how many to play; of many tasks, all together.
         seed: of the episodes; not a seed of training.

@@ -23,6 +23,8 @@ RENAMED = {
     # Settings: "section.setting", and the new name in the same section.
     "algorithm.discount": "gamma",
     "algorithm.gae": "gae_lambda",
+    "algorithm.clip": "clip_coef",
+    "algorithm.critic_weight": "vf_coef",
     "algorithm.entropy_weight": "ent_coef",
     "algorithm.final_entropy_weight": "final_ent_coef",
     "algorithm.actor_weight": "actor_coef",
@@ -60,7 +62,6 @@ RETIRED = {
     "tasks.teach": 0.0,
     "tasks.encoding": "two-step",
     **dict.fromkeys(("algorithm.value_clip", "algorithm.setback_weight", "algorithm.inverse_weight")),
-    **dict.fromkeys(f"algorithm.{name}" for name in ("clip", "clip_coef", "critic_weight", "vf_coef")),
     "network.hidden": 120,
     "recurrent.reads_rewards": False,
     "inference.explore": 0.0,

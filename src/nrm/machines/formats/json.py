@@ -88,7 +88,8 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     alphabet = Alphabet.of_kind(given.symbols, given.kind)
     if given.letters is not None and not alphabet.is_exclusive:
         alphabet = _of_letters(alphabet, given.letters)
-    match [moves for moves in (given.transitions, given.moves, given.diagram) if moves is not None]:
+    forms = (given.transitions, given.moves, given.diagram)
+    match [moves for moves in forms if moves is not None]:
         case [_Diagram() as diagram]:
             if not alphabet.is_free:
                 raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
