@@ -95,7 +95,9 @@ def main(config: Config) -> None:
     torch.set_num_threads(1)
     rows: list[list[object]] = []
     for number in config.tasks:
-        machine = nrm.minimise(nrm.compile(nrm.paper_task(number).formula(), nrm.PAPER_SYMBOLS), by="outputs")
+        machine = nrm.machines.minimise(
+            nrm.compile(nrm.logic.paper_task(number).formula(), nrm.logic.PAPER_SYMBOLS), by="outputs"
+        )
         for count in config.traces:
             solved = {"descent": 0, "RPNI": 0, "EDSM": 0}
             seconds = dict.fromkeys(solved, 0.0)
@@ -111,7 +113,7 @@ def main(config: Config) -> None:
                     found = learn()
                     seconds[name] += (time.perf_counter() - started) / config.seeds
                     solved[name] += found is not None and compare(found, machine).equivalent
-            row: list[object] = [f"{number} {nrm.paper_task(number).formula()}", machine.states, count]
+            row: list[object] = [f"{number} {nrm.logic.paper_task(number).formula()}", machine.states, count]
             row += [f"{solved[name]}/{config.seeds}" for name in solved]
             row += [seconds["descent"], seconds["descent"] / max(min(seconds["RPNI"], seconds["EDSM"]), 1e-9)]
             rows.append(row)

@@ -39,7 +39,7 @@ def main(config: Config) -> None:
     env = MinecraftConfig(size=config.size)
     rows: list[list[object]] = []
     for task in config.tasks:
-        formula = nrm.paper_task(task).formula(MINECRAFT_SYMBOLS) if task.isdigit() else task
+        formula = nrm.logic.paper_task(task).formula(MINECRAFT_SYMBOLS) if task.isdigit() else task
         walk = Walk.of(nrm.compile(formula, MINECRAFT_SYMBOLS), env)
         began = time.process_time()
         found = [best_policy(walk, sees, config.starts, config.iterations) for sees in (False, True)]

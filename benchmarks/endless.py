@@ -61,7 +61,7 @@ def record(machine: nrm.MooreMachine, count: int, seed: int, size: int) -> Episo
 
 def row(task: int, count: int, config: Config) -> list[object]:
     """What was found over all seeds."""
-    machine = nrm.compile(nrm.paper_task(task).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(task).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS)
     right, seconds, agreed, states, distinct = 0, 0.0, list[float](), list[str](), list[int]()
     for seed in range(config.first_seed, config.first_seed + config.seeds):
         buffer = record(machine, count, seed, config.size)

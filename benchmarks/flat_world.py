@@ -1,6 +1,6 @@
 """One agent for every task in FlatWorld, tested zero-shot on formulas that nothing was chosen on.
 
-    python -m benchmarks.flat_world --tasks-file flat-tasks.txt --methods nrm rm --actions discrete --seeds 4000 4001 4002
+    python -m benchmarks.flat_world --tasks-file flat-tasks.txt --methods nrm rm --seeds 4000 4001 4002
 
 Four sets of formulas are reported: the five that DeepLTL's authors publish figures for, their list of tasks (a file
 with a formula a line), and two times 20 random ones. Settings are chosen on 40 others (`benchmarks.flat_tuning`). No

@@ -132,8 +132,8 @@ def record_sb3(path: Path) -> None:
 
     from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
 
-    machine = nrm.compile("F pickaxe & G !lava", nrm.MINECRAFT_SYMBOLS)
-    venv = DummyVecEnv([lambda: nrm.TaskEnv(MinecraftEnv(nrm.MinecraftConfig()), machine)] * 4)
+    machine = nrm.compile("F pickaxe & G !lava", nrm.envs.MINECRAFT_SYMBOLS)
+    venv = DummyVecEnv([lambda: nrm.TaskEnv(MinecraftEnv(nrm.envs.MinecraftConfig()), machine)] * 4)
     model = nrm.model_for(venv.observation_space, machine, seed=1)
     env = NeuralRewardMachineVecWrapper(venv, model, reward_scale=0.01)
     agent = PPO("MultiInputPolicy", env, n_steps=32, batch_size=64, seed=0)

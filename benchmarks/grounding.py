@@ -76,7 +76,7 @@ def network(config: Config) -> Grounder:
 
 def run(config: Config, task: int, seed: int, objective: Objective) -> Row:
     """One run: the accuracy modulo shortcuts over all cells, restarts and CPU seconds."""
-    machine = nrm.compile(nrm.paper_task(task).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(task).formula(envs.SYMBOLS), envs.SYMBOLS)
     observe = envs.as_map if config.env == "map" else envs.as_images
     episodes = EpisodeBuffer.for_machine(machine)
     for episode in envs.record_many(machine, config.episodes, seed):

@@ -198,7 +198,7 @@ def all_rows(config: Config) -> Iterator[list[object]]:
     """Every row of the table."""
     for count in config.episodes:
         for number in config.tasks:
-            machine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
+            machine = nrm.compile(nrm.logic.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
             loop = config.in_loop and count == max(config.episodes)
             if config.reward_noise:
                 yield from rows_of(str(number), machine, count, config, config.reward_noise, (config.reward_noise, 0.0))

@@ -81,7 +81,7 @@ def inferred(
 
 def row(number: int, config: Config) -> list[object]:
     """What became of a task."""
-    machine: MooreMachine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine: MooreMachine = nrm.compile(nrm.logic.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
     truth, codec = until_over(machine), LevelCodec.of(machine)
     initial = int(codec.nearest(np.float64(codec.initial or 0.0)))
     size, levels = machine.alphabet.size, len(machine.levels)
@@ -89,7 +89,7 @@ def row(number: int, config: Config) -> list[object]:
         "JIRP": lambda traces: smallest(Evidence.of(traces, size, levels, initial), config),
         "ours": lambda traces: learn_machine(Evidence.of(traces, size, levels, initial), config.states),
     }
-    line: list[object] = [f"{number} {nrm.paper_task(number).formula()}", truth.states]
+    line: list[object] = [f"{number} {nrm.logic.paper_task(number).formula()}", truth.states]
     for name, learn in learners.items():
         right, seconds, refuted, failed = 0, list[float](), list[int](), 0
         for seed in range(config.first_seed, config.first_seed + config.seeds):

@@ -149,7 +149,7 @@ def distinct_images(machine: MooreMachine) -> list[list[object]]:
 
 def main(config: Config) -> None:
     torch.set_num_threads(1)
-    machine = nrm.compile(nrm.paper_task(config.task).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(config.task).formula(envs.SYMBOLS), envs.SYMBOLS)
     headings = ["episodes x steps", "objective", "form", "ours ms", "plain loop ms", "gain"]
     report("Forward and backward", headings, speed(machine, config), config.out, "neural_speed")
     headings = ["episodes x steps", "kept MB", "bytes a step", "growth"]

@@ -94,7 +94,7 @@ def main(config: Config) -> None:
     if not config.idle:
         mergers = {name: merger for name, merger in mergers.items() if merger[1]}
     for number in config.tasks:
-        machine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
+        machine = nrm.compile(nrm.logic.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
         truth, cells = until_over(machine), over_cells(until_over(machine))
         for count in config.episodes:
             able = [name for name, (_, drops) in mergers.items() if drops or count <= MAX_WITH_IDLE]
@@ -119,7 +119,7 @@ def main(config: Config) -> None:
                     learned = merge(algorithm, cells, traces)
                     seconds[name] += (time.process_time() - began) / config.seeds
                     right[name] += learned is not None and equivalent(learned, cells, acceptance=False)
-            row: list[object] = [f"{number} {nrm.paper_task(number).formula()}", count]
+            row: list[object] = [f"{number} {nrm.logic.paper_task(number).formula()}", count]
             row += [f"{right['discover']}/{config.seeds}", f"{100 * explained:.1f} %", seconds["discover"], merging]
             for name in mergers if config.references else ():
                 row += [f"{right[name]}/{config.seeds}", seconds[name]] if name in names else ["-", "-"]

@@ -63,9 +63,9 @@ def task_row(number: int, repeat: int) -> Row:
 
     The brute force over formulas, the paper's, is timed in the first repeat alone.
     """
-    task = nrm.paper_task(number)
+    task = nrm.logic.paper_task(number)
     (measured,) = measure_groundability(budget=0.0 if repeat else 120.0, tasks=[task])
-    machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
+    machine = nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS)
     count, tuned = timed(partial(tuned_algorithm_1, machine), most_runs=3)
     if {count, measured.count} != {task.shortcuts}:
         raise SystemExit(f"task {task.number}: the methods count {measured.count} and {count}")

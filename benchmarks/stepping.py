@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
     out = parser.parse_args().out
     torch.set_num_threads(1)
-    machine = nrm.compile(nrm.paper_task(1).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(1).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS)
     rows = []
     for name, config in ENVS.items():
         batched, single = measure(config, machine)

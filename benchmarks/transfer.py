@@ -58,11 +58,11 @@ def run(config: Config, folder: Path, task: int, seed: int, method: str, **groun
         return found
     source = grounding.pop("source", False)
     settings = {"grounding": grounding} if method == "nrm" else {}
-    wanted = nrm.Task.from_paper(task, nrm.Alphabet.exclusive(nrm.MINECRAFT_SYMBOLS))
+    wanted = nrm.Task.from_paper(task, nrm.Alphabet.exclusive(nrm.envs.MINECRAFT_SYMBOLS))
     wanted = replace(wanted, reward="distance" if source else config.reward)
     episodes = config.source_episodes if source else config.episodes
     chosen = nrm.choose_run(wanted, config.env, method, seed, total_episodes=episodes, settings=settings)
-    place = nrm.RunFolder(folder)
+    place = nrm.runs.RunFolder(folder)
     place.begin(chosen)
     trainer = place.load()
     began = time.process_time()

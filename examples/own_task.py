@@ -52,7 +52,7 @@ def main(config: Config) -> None:
 
     config.out.mkdir(parents=True, exist_ok=True)
     repaired = nrm.Task(nrm.parse(config.task), nrm.Alphabet.exclusive(SYMBOLS), repair.scheme, "delivery")
-    nrm.save_task(repaired, config.out / "delivery.toml")
+    nrm.machines.save_task(repaired, config.out / "delivery.toml")
     nrm.draw(repaired.machine(), config.out / "delivery.svg", config.task)
     print(f"\nsee {config.out / 'delivery.svg'}; train on it with {config.out / 'delivery.toml'}")
 

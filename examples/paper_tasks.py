@@ -27,7 +27,7 @@ class Config:
     """The folder for pictures, machines and the page."""
 
 
-def section(task: nrm.PaperTask, machine: nrm.MooreMachine, picture: str) -> str:
+def section(task: nrm.logic.PaperTask, machine: nrm.MooreMachine, picture: str) -> str:
     """One task of the page."""
     levels = ", ".join(f"{level:.4g}" for level in machine.levels)
     return (
@@ -41,8 +41,8 @@ def main(config: Config) -> None:
     """Write everything, and say where."""
     config.out.mkdir(parents=True, exist_ok=True)
     sections = []
-    for task in nrm.PAPER_TASKS:
-        machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
+    for task in nrm.logic.PAPER_TASKS:
+        machine = nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS)
         picture = f"task-{task.number}.svg"
         nrm.draw(machine, config.out / picture)
         nrm.save_machine(machine, config.out / f"task-{task.number}.json")

@@ -132,12 +132,12 @@ def settings() -> dict[str, set[str]]:
         return {field.name.replace("_", "-") for config in configs for field in fields(config)}
 
     return {
-        "algorithm": names(*(one.config for one in nrm.ALGORITHMS.values())),
+        "algorithm": names(*(one.config for one in nrm.agents.ALGORITHMS.values())),
         "network": names(NetworkConfig),
-        "grounding": names(nrm.GroundingConfig),
-        "inference": names(nrm.InferenceConfig),
+        "grounding": names(nrm.tracking.GroundingConfig),
+        "inference": names(nrm.tracking.InferenceConfig),
         "tasks": names(TaskSetConfig),
-        "env": {*names(*nrm.ENVS.values()), "far"},  # that of the example of a kind of environments
+        "env": {*names(*nrm.envs.ENVS.values()), "far"},  # that of the example of a kind of environments
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,35 +13,11 @@ import pytest
 import nrm
 
 ROOT = Path(nrm.__file__).parent
-# Each folder may import from itself and from what its line lists.
-ABOVE: dict[str, tuple[str, ...]] = {
-    "automata": (),
-    "logic": ("automata",),
-    "machines": ("logic",),
-    "shortcuts": ("machines",),
-    "samplers": ("shortcuts",),
-    "inference": ("machines",),
-    "neural": ("inference",),
-    "tracking": ("neural", "shortcuts"),
-    "envs": ("machines",),
-    "wrappers": ("tracking",),
-    "sb3": ("wrappers", "envs"),
-    "agents": ("tracking", "envs", "samplers"),
-    "runs": ("agents",),
-    "sweeps": ("runs",),
-    "results": ("runs",),
-    "figures": ("results",),
-    "report": ("results",),
-    "cli": ("sweeps", "figures", "report", "sb3"),
-}
-"""What each folder stands on directly. It may import that, and all that stands below."""
-
-
-def below(folder: str) -> set[str]:
-    return {folder}.union(*(below(lower) for lower in ABOVE[folder]))
-
-
-ALLOWED = {folder: below(folder) for folder in ABOVE}
+CONTRIBUTING = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
+ROWS = re.findall(r"^\| `(\w+)` \| ([\w, ]+|) \| .* \|$", CONTRIBUTING, re.MULTILINE)
+FOLDERS = [folder for folder, _ in ROWS]
+ALLOWED = {folder: set(FOLDERS if lower == "all" else lower.split(", ")) for folder, lower in ROWS}
+"""What each folder may import, besides itself: the table in CONTRIBUTING.md."""
 SHARED = {"errors", "aliases", "files", "registration", "registry", "settings", "observations"}
 WITHOUT_TORCH = ("automata", "logic", "machines", "shortcuts", "samplers", "inference")
 
@@ -65,9 +42,17 @@ def test_imports_go_one_way(path: Path) -> None:
     for module in imported_modules(path):
         if module == "nrm" or module.startswith("nrm."):
             part = module.split(".")[1] if "." in module else "nrm"
-            assert part in ALLOWED[folder] | SHARED, f"{path.relative_to(ROOT)} imports {module}"
+            assert part in ALLOWED[folder] | {folder} | SHARED, f"{path.relative_to(ROOT)} imports {module}"
         if folder in WITHOUT_TORCH:
             assert module.split(".")[0] != "torch", f"{path.relative_to(ROOT)} imports torch"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_table_lists_what_is_imported_and_no_more(folder: str) -> None:
+    assert ALLOWED[folder] - {""} <= set(FOLDERS[: FOLDERS.index(folder)]) or folder == "cli"
+    paths = (ROOT / folder).rglob("*.py")
+    parts = {module.split(".")[1] for path in paths for module in imported_modules(path) if module.startswith("nrm.")}
+    assert folder == "cli" or parts - {folder} - SHARED == ALLOWED[folder] - {""}
 
 
 def test_every_folder_is_known() -> None:

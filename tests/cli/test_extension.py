@@ -114,7 +114,7 @@ class ROW(EnvConfig):
     """Cells."""
 
     def task(self, text):
-        return nrm.task_from_text(text or "F(bell & F home)", SYMBOLS)
+        return nrm.machines.task_from_text(text or "F(bell & F home)", SYMBOLS)
 
     def build(self, tasks, count, end):
         return GymVectorEnv.of(lambda: self.render(tasks, None, end), count)

@@ -20,7 +20,7 @@ from tests.cli.conftest import Nrm
 @pytest.fixture(scope="module")
 def episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Random episodes of task 3 in the map environment, with true symbols."""
-    machine = nrm.compile(nrm.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
     recorded = envs.record_many(machine, 80, 0)
     return save_episodes(
         tmp_path_factory.mktemp("fit") / "episodes.npz",
@@ -47,7 +47,7 @@ def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Pa
 
 
 def test_the_task_may_be_a_machine_file(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
-    machine = nrm.compile(nrm.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
     nrm.save_machine(machine, tmp_path / "task.json")
     outcome = nrm_command("fit", str(episodes), "--task", str(tmp_path / "task.json"), "--out", str(tmp_path / "fit"))
     assert outcome.status == 0, outcome.err
@@ -81,7 +81,7 @@ def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path
 
 
 def test_a_machine_is_learned_from_symbols_that_are_sometimes_wrong(nrm_command: Nrm, tmp_path: Path) -> None:
-    machine = nrm.compile(nrm.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(3).formula(envs.SYMBOLS), envs.SYMBOLS)
     recorded, generator = envs.record_many(machine, 80, 0), np.random.default_rng(0)
     told = [
         np.where(generator.random(len(one.symbols)) < 0.03, (one.symbols + 1) % len(envs.SYMBOLS), one.symbols)

@@ -13,8 +13,8 @@ from tests.cli.conftest import Nrm
 FIVE = ("--symbols", "a,b,c,d,e")
 
 
-@pytest.mark.parametrize("task", nrm.PAPER_TASKS, ids=lambda task: task.name)
-def test_json_is_what_scripts_rely_on(nrm_command: Nrm, task: nrm.PaperTask) -> None:
+@pytest.mark.parametrize("task", nrm.logic.PAPER_TASKS, ids=lambda task: task.name)
+def test_json_is_what_scripts_rely_on(nrm_command: Nrm, task: nrm.logic.PaperTask) -> None:
     data = json.loads(nrm_command("shortcuts", "--task", str(task.number), "--json").out)
     assert data["count"] == str(task.shortcuts)
     assert len(data["labels_needed"]) == [4, 4, 3, 2, 3, 3, 2, 2][task.number - 1]
@@ -157,7 +157,7 @@ def test_a_task_that_says_nothing(nrm_command: Nrm, formula: str) -> None:
 
 def test_machine_files(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "machine.json"
-    nrm.save_machine(nrm.compile("F a & F b", nrm.PAPER_SYMBOLS), path)
+    nrm.save_machine(nrm.compile("F a & F b", nrm.logic.PAPER_SYMBOLS), path)
     assert json.loads(nrm_command("shortcuts", "--task", str(path), "--json").out)["count"] == "54"
     broken = json.loads(nrm_command("shortcuts", "--task", str(path), "--reward", "distinct", "--json").out)
     assert broken["count"] == "27"

@@ -9,7 +9,7 @@ from nrm.envs import MINECRAFT_SYMBOLS, MinecraftConfig
 
 
 def paper_machine(number: int = 1, reward: str = "distance") -> nrm.MooreMachine:
-    return nrm.compile(nrm.paper_task(number).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS, reward=reward)
+    return nrm.compile(nrm.logic.paper_task(number).formula(MINECRAFT_SYMBOLS), MINECRAFT_SYMBOLS, reward=reward)
 
 
 CONFIGS: dict[str, dict[str, Any]] = {

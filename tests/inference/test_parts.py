@@ -76,8 +76,8 @@ def random_episodes(machine: nrm.MooreMachine, count: int) -> Evidence:
 
 @pytest.mark.parametrize("number", range(1, 9))
 def test_the_formula_of_every_paper_task_is_guessed(number: int) -> None:
-    task = nrm.paper_task(number)
-    machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
+    task = nrm.logic.paper_task(number)
+    machine = nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS)
     known = learn_machine(random_episodes(machine, 400))
     found = guess_formula(known, machine.levels - machine.outputs[machine.initial])
     assert found is not None

@@ -26,7 +26,7 @@ def test_levels_are_sums_of_rewards() -> None:
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("number", range(1, 9))
 def test_rewards_of_runs_give_their_levels_back_at_every_scale(number: int, factor: float) -> None:
-    plain = nrm.compile(nrm.paper_task(number).formula(), SYMBOLS, reward="acceptance")
+    plain = nrm.compile(nrm.logic.paper_task(number).formula(), SYMBOLS, reward="acceptance")
     machine = with_rewards(plain, lambda scaled: scaled.outputs * factor)
     run = machine.run(machine.alphabet.decode(np.random.default_rng(number).integers(5, size=30).tolist()))
     codec = LevelCodec.of(machine)
@@ -85,7 +85,7 @@ def test_a_machine_with_one_level_has_some_slack() -> None:
 @pytest.mark.parametrize("scheme", ["distance", "three_value", "acceptance", "distinct"])
 @pytest.mark.parametrize("number", range(1, 9))
 def test_rewards_tell_success_as_the_states_do(number: int, scheme: str) -> None:
-    machine = nrm.compile(nrm.paper_task(number).formula(), SYMBOLS, reward=scheme)
+    machine = nrm.compile(nrm.logic.paper_task(number).formula(), SYMBOLS, reward=scheme)
     for seed in range(20):
         letters = np.random.default_rng(seed).integers(5, size=10).tolist()
         run = machine.run(machine.alphabet.decode(letters))

@@ -116,9 +116,9 @@ def test_equality_does_not_depend_on_how_the_formula_is_written(machine: MooreMa
     found = nrm.difference(without, machine)
     assert found is not None
     assert found.trace == (("h7",),)
-    assert nrm.minimise(machine) == machine
+    assert nrm.machines.minimise(machine) == machine
     # Both go on (5 states), the first one is lost by h7 while the other goes on (5), or both are lost.
-    assert nrm.product(machine, without).states == 11
+    assert nrm.machines.product(machine, without).states == 11
 
 
 def test_files(machine: MooreMachine, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_files(machine: MooreMachine, tmp_path: Path) -> None:
         nrm.save_machine(machine, tmp_path / name)
         assert (tmp_path / name).stat().st_size < 60_000
     task = nrm.Task.from_machine(machine)
-    nrm.save_task(task, tmp_path / "task.toml")
+    nrm.machines.save_task(task, tmp_path / "task.toml")
     assert nrm.load_task(tmp_path / "task.toml").machine() == machine
 
 

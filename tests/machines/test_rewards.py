@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nrm
-from nrm import PAPER_SYMBOLS, PAPER_TASKS
 from nrm.errors import NrmError, RewardError
-from nrm.logic import Formula
+from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, Formula
 from nrm.machines import levels, with_rewards
 from nrm.machines.rewards import SCHEMES, Penalties
 from tests.strategies import formulas
@@ -28,7 +27,7 @@ HAND_COMPUTED = {
 
 
 @pytest.mark.parametrize("task", PAPER_TASKS, ids=lambda task: task.name)
-def test_the_papers_tasks(task: nrm.PaperTask) -> None:
+def test_the_papers_tasks(task: nrm.logic.PaperTask) -> None:
     machine = nrm.compile(task.formula(), PAPER_SYMBOLS)
     assert machine.outputs.tolist() == pytest.approx(HAND_COMPUTED[task.number])
 

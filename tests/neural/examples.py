@@ -16,7 +16,7 @@ SYMBOLS = ("a", "b", "c", "d", "e")
 
 
 def task(number: int) -> MooreMachine:
-    return nrm.compile(nrm.paper_task(number).formula(), SYMBOLS)
+    return nrm.compile(nrm.logic.paper_task(number).formula(), SYMBOLS)
 
 
 def random_traces(machine: MooreMachine, count: int, length: int, seed: int) -> list[tuple[list[int], list[int]]]:

@@ -60,7 +60,7 @@ def test_merging_undoes_a_split_state_with_an_unseen_move() -> None:
     alphabet = Alphabet.exclusive(["a", "b"])
     split = MooreMachine.from_table(alphabet, [[1, 0], [2, 1], [1, 0]], [False, True, True], [0.0, 100.0, 100.0])
     traces = [np.array([0, 1, 1]), np.array([1, 0, 0, 0]), np.array([0, 0, 0, 1])]
-    merged = nrm.minimise(merge_states(split, traces), by="outputs")
+    merged = nrm.machines.minimise(merge_states(split, traces), by="outputs")
     assert merged == nrm.compile("F a", ["a", "b"])
     assert not compare(split, merged).equivalent
 
@@ -80,7 +80,7 @@ def test_merging_keeps_what_the_traces_showed(number: int, seed: int, count: int
     for letters, levels in traces:
         outputs = merged.run(machine.alphabet.decode(letters)).outputs[1:]
         assert list(outputs) == machine.levels[levels].tolist()
-    assert nrm.minimise(merged, by="outputs").states <= double.states
+    assert nrm.machines.minimise(merged, by="outputs").states <= double.states
 
 
 @pytest.mark.parametrize("number", range(1, 9))

@@ -33,7 +33,7 @@ TRUE = envs.true_symbols()
 
 
 def map_env(number: int, episodes: int = 60, seed: int = 0) -> tuple[MooreMachine, EpisodeBuffer]:
-    machine = nrm.compile(nrm.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
+    machine = nrm.compile(nrm.logic.paper_task(number).formula(envs.SYMBOLS), envs.SYMBOLS)
     buffer = EpisodeBuffer.for_machine(machine)
     for episode in envs.record_many(machine, episodes, seed):
         buffer.add(envs.as_map(episode.cells), rewards=episode.rewards, symbols=episode.symbols)

@@ -83,8 +83,8 @@ def test_what_is_saved_reads_back(count: int, tmp_path: Path) -> None:
     seen = torch.randn(2, 4, 5)
     for one, two in zip(model(seen), again(seen), strict=True):
         torch.testing.assert_close(one, two)
-    extracted = nrm.extract(again)
-    assert nrm.equivalent(extracted, nrm.minimise(machine, by="outputs"))
+    extracted = nrm.neural.extract(again)
+    assert nrm.equivalent(extracted, nrm.machines.minimise(machine, by="outputs"))
 
 
 @pytest.mark.parametrize("belief", ["filtered", "open-loop", "argmax"])

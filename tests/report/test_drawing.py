@@ -28,7 +28,7 @@ def test_the_drawing_has_every_state_and_move() -> None:
 )
 def test_labels_do_not_collide(formula: str) -> None:
     pytest.importorskip("pygraphviz")
-    shown = drawing.drawing(nrm.compile(formula.format(*nrm.MINECRAFT_SYMBOLS), nrm.MINECRAFT_SYMBOLS))
+    shown = drawing.drawing(nrm.compile(formula.format(*nrm.envs.MINECRAFT_SYMBOLS), nrm.envs.MINECRAFT_SYMBOLS))
     assert shown is not None
     boxes = [box for edge in shown["edges"] for box in drawing._boxes(edge["label"])]
     for number, box in enumerate(boxes):

@@ -27,9 +27,9 @@ def visits(many: int, symbols: int) -> MooreMachine:
     return nrm.compile(" & ".join(f"F {name}" for name in names[:many]), names)
 
 
-@pytest.mark.parametrize("task", nrm.PAPER_TASKS, ids=lambda task: task.name)
-def test_the_papers_counts(task: nrm.PaperTask) -> None:
-    found = shortcuts(nrm.compile(task.formula(), nrm.PAPER_SYMBOLS))
+@pytest.mark.parametrize("task", nrm.logic.PAPER_TASKS, ids=lambda task: task.name)
+def test_the_papers_counts(task: nrm.logic.PaperTask) -> None:
+    found = shortcuts(nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS))
     assert found.count == task.shortcuts
 
 
@@ -240,7 +240,7 @@ def test_a_sum_that_is_too_large_is_refused() -> None:
 
 def test_a_task_that_is_always_won_teaches_nothing() -> None:
     for formula in ("a | !a", "a & !a"):
-        found = shortcuts(nrm.compile(formula, nrm.PAPER_SYMBOLS))
+        found = shortcuts(nrm.compile(formula, nrm.logic.PAPER_SYMBOLS))
         assert found.teaches_nothing
         assert found.count == 5**5
         assert not any(verdict.groundable for verdict in found.verdicts)

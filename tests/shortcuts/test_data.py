@@ -42,14 +42,14 @@ def test_data_of_many_symbols() -> None:
 
 
 def test_symbols_without_data_may_be_anything() -> None:
-    machine = nrm.compile("F a & F b", nrm.PAPER_SYMBOLS)
+    machine = nrm.compile("F a & F b", nrm.logic.PAPER_SYMBOLS)
     left = shortcuts(machine).left_by([["a"]])
     assert left.seen == ("a",)
     assert left.count == 2 * 5**4
 
 
 def test_bad_data_is_told() -> None:
-    found = shortcuts(nrm.compile("F a & F b", nrm.PAPER_SYMBOLS))
+    found = shortcuts(nrm.compile("F a & F b", nrm.logic.PAPER_SYMBOLS))
     with pytest.raises(TraceError, match="data set is empty"):
         found.left_by([])
     with pytest.raises(TraceError, match="data set is empty"):

@@ -15,7 +15,7 @@ from nrm.shortcuts.diagnosis import assignment, confusion_matrix
 from nrm.shortcuts.symmetry_group import Stabiliser, SymmetryGroup
 from tests.shortcuts.planted import planted
 
-FOUND = shortcuts(nrm.compile("F a & F b", nrm.PAPER_SYMBOLS))
+FOUND = shortcuts(nrm.compile("F a & F b", nrm.logic.PAPER_SYMBOLS))
 
 
 def table(mapping: str, weight: float = 10.0, noise: float = 1.0) -> np.ndarray:

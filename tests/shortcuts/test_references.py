@@ -43,9 +43,9 @@ def test_keeping_rewards_up_to_a_horizon_is_equality_on_all_strings(
         assert machine.run(names).outputs[-1] != machine.run([images[name] for name in names]).outputs[-1]
 
 
-@pytest.mark.parametrize("task", nrm.PAPER_TASKS, ids=lambda task: task.name)
-def test_all_three_agree_on_the_papers_tasks(task: nrm.PaperTask) -> None:
-    machine = nrm.compile(task.formula(), nrm.PAPER_SYMBOLS)
+@pytest.mark.parametrize("task", nrm.logic.PAPER_TASKS, ids=lambda task: task.name)
+def test_all_three_agree_on_the_papers_tasks(task: nrm.logic.PaperTask) -> None:
+    machine = nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS)
     result = algorithm_1(machine)
     assert result.finished
     assert len(result.maps) == len(list(brute_force(machine))) == shortcuts(machine).count == task.shortcuts

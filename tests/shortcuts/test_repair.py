@@ -12,7 +12,7 @@ from nrm.machines import MooreMachine, with_rewards
 from nrm.shortcuts import breaking_potential, brute_force, shortcuts, tasks_to_add
 from tests.shortcuts.planted import cycle, machine_of, planted
 
-TASKS = [nrm.compile(task.formula(), nrm.PAPER_SYMBOLS) for task in nrm.PAPER_TASKS]
+TASKS = [nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS) for task in nrm.logic.PAPER_TASKS]
 
 
 def suffices(maps: list[dict[str, str]], labelled: tuple[str, ...]) -> bool:

@@ -35,7 +35,7 @@ def random_episodes(env: Any, count: int) -> None:
 
 @pytest.mark.parametrize("told", [False, True])
 def test_a_machine_is_learned_in_a_loop_of_ones_own(told: bool) -> None:
-    model = nrm.unknown_machine(5, symbols=TASK if told else None)
+    model = nrm.tracking.unknown_machine(5, symbols=TASK if told else None)
     env = NeuralRewardMachineWrapper(task_env() if told else Silent(task_env()), model)
     assert env.observation_space["belief"].shape == (5,)  # type: ignore[index]
     random_episodes(env, 60)
@@ -59,7 +59,7 @@ def test_a_machine_is_learned_in_a_loop_of_ones_own(told: bool) -> None:
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("told", [False, True])
 def test_vectors_learn_one_machine_together(mode: AutoresetMode, told: bool) -> None:
-    model = nrm.unknown_machine(5, symbols=TASK if told else None)
+    model = nrm.tracking.unknown_machine(5, symbols=TASK if told else None)
     made: Any = SyncVectorEnv([task_env] * 3, autoreset_mode=mode)
     env = NeuralRewardMachineVectorWrapper(made, model)
     env.action_space.seed(0)
@@ -76,7 +76,7 @@ def test_vectors_learn_one_machine_together(mode: AutoresetMode, told: bool) -> 
 
 
 def test_present_episodes_follow_a_new_machine() -> None:
-    model = nrm.unknown_machine(4)
+    model = nrm.tracking.unknown_machine(4)
     tracker = nrm.tracking.Tracker(model, 1)
     for observation, reward in ((0.0, 0.0), (1.0, 50.0)):
         tracker.step(np.array([[observation]]), np.array([reward]))
@@ -89,7 +89,7 @@ def test_present_episodes_follow_a_new_machine() -> None:
 
 
 def test_symbols_that_nobody_tells_are_an_error() -> None:
-    env = NeuralRewardMachineWrapper(Silent(task_env()), nrm.unknown_machine(4, symbols=TASK))
+    env = NeuralRewardMachineWrapper(Silent(task_env()), nrm.tracking.unknown_machine(4, symbols=TASK))
     with pytest.raises(EnvError, match=r"symbols are to be given .*unknown_machine\(\) without symbols"):
         random_episodes(env, 1)
 
@@ -100,7 +100,7 @@ def test_stable_baselines_learn_the_machine_too() -> None:
 
     from nrm.sb3 import MachineCallback, NeuralRewardMachineVecWrapper
 
-    model = nrm.unknown_machine(6)
+    model = nrm.tracking.unknown_machine(6)
     made: gymnasium.Env[Any, Any] = Silent(task_env())
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: made]), model, reward_scale=0.01)
     agent = sb3.PPO("MultiInputPolicy", venv, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
@@ -108,6 +108,6 @@ def test_stable_baselines_learn_the_machine_too() -> None:
     assert model.hypothesis.states == 3
     assert len(model.versions) >= 1
     with pytest.raises(EnvError, match="one and the same model"):
-        agent.learn(1, callback=MachineCallback(nrm.unknown_machine(6)))
+        agent.learn(1, callback=MachineCallback(nrm.tracking.unknown_machine(6)))
     with pytest.raises(EnvError, match="GroundingCallback is for known tasks"):
         MachineCallback(TASK)  # type: ignore[arg-type]

@@ -180,7 +180,7 @@ class GroundingCallback(_Learning):
 
 
 class MachineCallback(_Learning):
-    """Learns an unknown machine (`nrm.unknown_machine`) from the episodes that the agent lives through.
+    """Learns an unknown machine (`nrm.tracking.unknown_machine`) from the episodes that the agent lives through.
 
     At the end of a rollout the new episodes are held against the machine. Where one refutes it, it is learned anew, its
     states keep the numbers of those that they agree with, and the beliefs of the episodes under way follow. It logs
@@ -191,8 +191,8 @@ class MachineCallback(_Learning):
         """`model`: the one that the environment is wrapped with."""
         if not isinstance(model, MachineLearning):
             raise EnvError(
-                f"a machine that is learned is needed, such as nrm.unknown_machine(), not {type(model).__name__}; "
-                "GroundingCallback is for known tasks"
+                f"a machine that is learned is needed, not {type(model).__name__}, such as "
+                "nrm.tracking.unknown_machine(); GroundingCallback is for known tasks"
             )
         super().__init__(model, verbose)
         self.learning = model

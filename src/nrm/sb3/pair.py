@@ -58,7 +58,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
     if isinstance(known, MachineLearning):
         raise ConfigError(
             "a machine that is still learned is not saved in a pair; keep its state_dict() beside the agent, and load "
-            "it into a new nrm.unknown_machine(…)"
+            "it into a new nrm.tracking.unknown_machine(…)"
         )
     if wrapper is None or wrapper.model != known:
         raise EnvError(

@@ -32,7 +32,7 @@ UNKNOWN = -1
 NO_SYMBOLS = (
     "the symbols are to be given (info['letter']), and this environment does not; put the task on it with "
     "nrm.TaskEnv(env, machine, label), or learn symbols too: the method 'pure-learning', or "
-    "nrm.unknown_machine() without symbols"
+    "nrm.tracking.unknown_machine() without symbols"
 )
 
 

@@ -222,6 +222,6 @@ def _memory(model: object, belief: Belief) -> Memory:
     if isinstance(model, MachineLearning):
         return model.memory
     raise EnvError(
-        "a belief comes from a NeuralRewardMachine, MooreMachine, TaskSet or nrm.unknown_machine(), not from "
+        "a belief comes from a NeuralRewardMachine, MooreMachine, TaskSet or nrm.tracking.unknown_machine(), not from "
         f"{type(model).__name__}"
     )

@@ -238,7 +238,7 @@ def test_propositions_and_other_symbols() -> None:
     assert labels is not None
     assert labels[[0, 3, 5, 12, 15]].tolist() == [0, 1, 8, 2, 4]
     few = MinecraftConfig(items=["b@1,1"], empty="e")
-    env = BatchedMinecraft(few, nrm.compile("F a", nrm.PAPER_SYMBOLS), 1)
+    env = BatchedMinecraft(few, nrm.compile("F a", nrm.logic.PAPER_SYMBOLS), 1)
     assert env.true_labels()[[0, 5]].tolist() == [4, 1]  # type: ignore[index]
 
 

@@ -145,7 +145,7 @@ def test_the_ending_says_the_format(tmp_path: Path, ending: str) -> None:
 
 def test_tasks_compile_and_formats_are_checked(tmp_path: Path) -> None:
     machine = nrm.Task.from_paper(5).machine()
-    nrm.save_task(nrm.Task.from_paper(5), tmp_path / "task.toml")
+    nrm.machines.save_task(nrm.Task.from_paper(5), tmp_path / "task.toml")
     assert load_machine(tmp_path / "task.toml") == machine
     (tmp_path / "bad.toml").write_text("task = 99")
     with pytest.raises(TaskFileError, match="unknown paper task"):
