@@ -38,8 +38,6 @@ from nrm.tracking.recorder import RecordedEpisode
 
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
 """Whether a machine with these potentials is the task's, as far as episodes can show; None where nobody knows."""
-
-
 Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 
 

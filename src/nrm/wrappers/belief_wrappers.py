@@ -28,7 +28,8 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
     With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
     must give (`nrm.TaskEnv` does). With `nrm.tracking.unknown_machine()`, the call
     `wrapper.model.add(wrapper.tracker.take())` after every episode learns the machine when it is refuted. With a
-    `TaskSet`, or a model of one, every episode has another task, and the entry `task` in place of the belief is the view of it (`nrm.machines.task_view`).
+    `TaskSet`, or a model of one, every episode has another task, and the entry `task` in place of the belief
+    is the encoding of it (`nrm.machines.task_view`).
     """
 
     def __init__(
