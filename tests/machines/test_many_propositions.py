@@ -328,7 +328,7 @@ def test_guards_too_long_to_write_out(tmp_path: Path) -> None:
     nrm.save_machine(machine, tmp_path / "machine.json")
     assert nrm.load_machine(tmp_path / "machine.json") == machine
     for ending in ("hoa", "txt", "dot"):
-        with pytest.raises(LimitError, match="more than 2,000 alternatives"):
+        with pytest.raises(LimitError):
             nrm.save_machine(machine, tmp_path / f"machine.{ending}")
     for key, value, message in (
         ("low", [0] * len(data["diagram"]["low"]), "stand lower levels"),

@@ -108,8 +108,9 @@ def _problem(
     rows = buffer.split(config.held_out, torch.Generator().manual_seed(config.seed))
     # An observation is grounded alike however often it occurs; not so with batch statistics.
     normed = any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in model.grounder.modules())
-    everything = buffer.batch(distinct=not normed).to(model.machine.levels.device)
-    train, held_out = (everything.pick(torch.tensor(some)) if some else everything for some in rows)
+    device = model.machine.levels.device
+    everything = buffer.batch(distinct=not normed).to(device)
+    train, held_out = (everything.pick(torch.tensor(some, device=device)) if some else everything for some in rows)
     return LearningProblem(model, train, held_out, everything, config, parts)
 
 
