@@ -121,7 +121,7 @@ class Check(MachineOptions, JsonOption):
     """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied.
 
     For example:
-      nrm check "F a & G !b" --trace a,c
+      nrm check "F a & G !b" --symbols a,b,c --trace a,c
       nrm check "F(a & X b)" --propositions a,b --trace "a&b,-,b"
       nrm check t1.txt --trace a,b --json
     """

@@ -27,7 +27,8 @@ def print_help(name: str, command: type[Any]) -> None:
     for inner in get_type_hints(command).values():
         texts |= documented(inner) if is_dataclass(inner) and isinstance(inner, type) else {}
     rows = []
-    for option in sorted(known, key=lambda one: one not in command.arguments):
+    first = [*command.arguments, "task", "tasks", "env", "method", "out"]
+    for option in sorted(known, key=lambda one: first.index(one) if one in first else len(first)):
         kind = known[option]
         said = option.upper() if option in command.arguments else f"--{option} {kind.metavar}".rstrip()
         rows.append((said, f"{texts[kind.field]}{_default(kind.default)}"))

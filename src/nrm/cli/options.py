@@ -70,7 +70,7 @@ class OutOption(Command):
     """Commands that write."""
 
     out: Path | None = None
-    """The file or folder to write."""
+    """The file or folder to write. nrm train needs the folder of a new run, or --resume."""
 
 
 @dataclass(frozen=True, kw_only=True)

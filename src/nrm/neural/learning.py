@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, listing, suggestion
 from nrm.machines import LevelCodec
@@ -35,15 +35,15 @@ def fit(
     learn: str = "grounding",
     config: FitConfig | None = None,
     *,
-    labelled: tuple[Tensor, Tensor] | None = None,
+    labelled: tuple[Any, Iterable[Any]] | None = None,
     progress: Progress | None = None,
 ) -> FitRecord:
     """Learn the unknown parts of a neural reward machine from episodes; the model is changed in place.
 
     `learn`: `grounding`, `machine` (what is unknown of its transitions and rewards), or `both`. `labelled`:
-    observations (n, …) and their true letters (n,), whose cross-entropy counts too; not for recurrent grounders, to
-    which one observation says little. Restarts differ in their fresh parameters; the one with the best likelihood on
-    held-out episodes wins. Equal seeds give equal results.
+    observations (n, …) and their true symbols (n,), names or numbers, whose cross-entropy counts too; not for recurrent
+    grounders, to which one observation says little. Restarts differ in their fresh parameters; the one with the best
+    likelihood on held-out episodes wins. Equal seeds give equal results.
     """
     if not isinstance(model, NeuralRewardMachine):
         raise LearningError(f"what learns is a NeuralRewardMachine(grounder, machine), not a {type(model).__name__}")
@@ -164,8 +164,10 @@ def _draw(problem: LearningProblem, seed: int) -> None:
         problem.model.machine.reset(machine, generator)
 
 
-def _labelled(model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Labelled:
+def _labelled(model: NeuralRewardMachine, shown: Any, symbols: Iterable[Any]) -> Labelled:
     size = model.machine.alphabet.size
+    named = [model.machine.alphabet.letter(one) if isinstance(one, str) else int(one) for one in symbols]
+    observations, letters = torch.as_tensor(shown), torch.tensor(named)
     if model.recurrent:
         raise LearningError(
             f"labels are of single observations, and {type(model.grounder).__name__} names symbols by what an episode "

@@ -48,7 +48,7 @@ class LoadedRun:
 
 
 def load_run(path: Path | str) -> LoadedRun:
-    """A trained run from its folder, or a pretrained agent by its name: `letter`, `layouts` or `flat`.
+    """A trained run from its folder, or a pretrained agent by its name: `letter` or `layouts`.
 
     It reads the weights that acting needs, about a megabyte.
     """

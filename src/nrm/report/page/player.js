@@ -17,7 +17,7 @@ function startPlayer(task, groups) {
   const offers = groups.flatMap((group) => group.recordings.flatMap((recording) => recording.episodes.map((episode) => ({ task, group, recording, episode }))));
   if (!offers.length) {
     $("player-tools").replaceChildren();
-    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode was recorded: no run here had a checkpoint that could be played when the report was written."));
+    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode is shown: no run here has a checkpoint and an environment that renders as rgb_array."));
     return;
   }
   const runs = unique(offers.map((offer) => offer.recording));
