@@ -27,6 +27,10 @@ class Accuracy(NamedTuple):
     mirror: tuple[int, ...]
     """For each state of the machine, the state that the grounder takes it for under the symmetry that fits best."""
 
+    def __repr__(self) -> str:
+        """The shares alone: a set of tasks has thousands of states."""
+        return f"Accuracy({self.plain:.4f}, balanced={self.balanced:.4f}, modulo_shortcuts={self.modulo_shortcuts:.4f})"
+
 
 class BorderAccuracy(NamedTuple):
     """The same where observations are continuous: also near the borders between symbols, and far from them."""
