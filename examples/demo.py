@@ -146,8 +146,8 @@ def main(config: Config) -> int:
     tell_formulas(page)
     print(
         f"\n{time.monotonic() - began:.0f} s. Open {path} in a browser. It plays formulas that were never trained,\n"
-        "with what the agent reads and what it sees of the task. Beside that it shows what RM (given the symbols), NRM\n"
-        "(given the task only) and RNN (given nothing) reach on one task, whose rewards cannot teach every symbol."
+        "with what the agent reads and what it sees of the task. Beside that it shows what RM (given the symbols),\n"
+        "NRM (given the task only) and RNN (given nothing) reach on one task, whose rewards cannot teach every symbol."
     )
     return 1 if outcome.failed else 0
 

@@ -201,7 +201,7 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
         print("\n".join(learned_lines(learned, done)))
     if history.decisions:
         last = history.decisions[-1]
-        print(f"the last look at new episodes, before learning: {last.verdict} ({last.reason})")
+        print(f"the last grounding update: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
     if trainer.done and trainer.tasks is not None:
