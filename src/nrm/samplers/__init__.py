@@ -3,31 +3,6 @@
 A sampler is one frozen dataclass that is registered in `SAMPLERS`.
 """
 
-from nrm.samplers.patterns import chain
-from nrm.samplers.registry import (
-    FILE_PREFIX,
-    RENAMED_SAMPLERS,
-    SAMPLERS,
-    Listed,
-    Mixture,
-    Sampler,
-    TemplateSampler,
-    sampler_of,
-)
-from nrm.samplers.sampling import Emphasis, TaskSetConfig, events_of, sample_tasks
+import lazy_loader
 
-__all__ = [
-    "FILE_PREFIX",
-    "RENAMED_SAMPLERS",
-    "SAMPLERS",
-    "Emphasis",
-    "Listed",
-    "Mixture",
-    "Sampler",
-    "TaskSetConfig",
-    "TemplateSampler",
-    "chain",
-    "events_of",
-    "sample_tasks",
-    "sampler_of",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,43 @@
+from .advice import (
+    PotentialRepair as PotentialRepair,
+    amount as amount,
+    breaking_potential as breaking_potential,
+    confusions as confusions,
+    findings as findings,
+    many as many,
+    remedies as remedies,
+    tasks_to_add as tasks_to_add,
+)
+from .analysis import (
+    Shortcuts as Shortcuts,
+    TaskSetShortcuts as TaskSetShortcuts,
+    shortcuts as shortcuts,
+    task_set_shortcuts as task_set_shortcuts,
+)
+from .diagnosis import (
+    Diagnosis as Diagnosis,
+    best_symmetry as best_symmetry,
+    diagnose as diagnose,
+)
+from .explanation import (
+    Comparison as Comparison,
+    Explanation as Explanation,
+    compare as compare,
+    explain as explain,
+    recognised as recognised,
+)
+from .references import (
+    algorithm_1 as algorithm_1,
+    brute_force as brute_force,
+    brute_force_formulas as brute_force_formulas,
+)
+from .renaming import (
+    Copies as Copies,
+)
+from .symmetry_group import (
+    digits as digits,
+    rough_numbers as rough_numbers,
+)
+from .verdicts import (
+    SymbolVerdict as SymbolVerdict,
+)
