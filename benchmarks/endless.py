@@ -16,7 +16,7 @@ import tyro
 
 import nrm
 from benchmarks.common import report
-from nrm.envs import ACTIONS, MINECRAFT_SYMBOLS, BatchedMinecraft, find_env
+from nrm.envs import ACTIONS, MINECRAFT_SYMBOLS, BatchedTasks, find_env
 from nrm.errors import LearningError
 from nrm.machines import until_over
 from nrm.neural import EpisodeBuffer, FitConfig, discover, renaming
@@ -46,7 +46,7 @@ class Config:
 
 def record(machine: nrm.MooreMachine, count: int, seed: int, size: int) -> EpisodeBuffer:
     """Episodes under the uniform policy, with true symbols for evaluation."""
-    env = BatchedMinecraft(replace(find_env("image-episode"), size=size), machine, SIDE_BY_SIDE)
+    env = BatchedTasks(replace(find_env("image-episode"), size=size), machine, SIDE_BY_SIDE)
     env.reset(seed)
     generator = torch.Generator().manual_seed(seed)
     recorder = Recorder(SIDE_BY_SIDE, True, letters=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm import MooreMachine
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, End, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedTasks, End, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.shortcuts import diagnose
 
 SYMBOLS = MINECRAFT_SYMBOLS
@@ -81,9 +81,9 @@ def true_symbols() -> list[int]:
     return [int(labels[x + SIDE * y]) for x, y in all_cells()]
 
 
-def _env(observation: str) -> BatchedMinecraft:
+def _env(observation: str) -> BatchedTasks:
     machine = nrm.compile("F empty", SYMBOLS)  # any task: the cells do not depend on it
-    return BatchedMinecraft(MinecraftConfig(observation=observation), machine, 1)  # type: ignore[arg-type]
+    return BatchedTasks(MinecraftConfig(observation=observation), machine, 1)  # type: ignore[arg-type]
 
 
 @cache

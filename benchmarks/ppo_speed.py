@@ -18,7 +18,7 @@ import tyro
 from benchmarks.common import report
 from benchmarks.training_speed import StateInObservation
 from nrm.agents import PPOConfig, new_trainer
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedTasks, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
 
 
@@ -106,7 +106,7 @@ def theirs(machine: MooreMachine, num_envs: int, steps: int, seed: int) -> Outco
 def ours(machine: MooreMachine, num_envs: int, steps: int, seed: int, batched: bool) -> Outcome:
     """Ours, on the environment's tables, or on the very environments that the other side steps one by one."""
     env = (
-        BatchedMinecraft(MinecraftConfig(), machine, num_envs)
+        BatchedTasks(MinecraftConfig(), machine, num_envs)
         if batched
         else GymVectorEnv.of(lambda: TaskEnv(MinecraftEnv(), machine), num_envs)
     )

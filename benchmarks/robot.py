@@ -19,7 +19,7 @@ import tyro
 
 import nrm
 from benchmarks.common import report
-from nrm.envs import BatchedPlane, PlaneConfig, PlaneEnv
+from nrm.envs import BatchedTasks, PlaneConfig, PlaneEnv
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
 from nrm.tracking import AccuracyMeter
@@ -143,7 +143,7 @@ def main(config: Config) -> None:
     torch.set_num_threads(1)
     env = PlaneConfig(observation=config.observation)
     machine = nrm.compile(FORMULA, env.alphabet)
-    probe = BatchedPlane(env, machine, 1).probe(20_000, 0)
+    probe = BatchedTasks(env, machine, 1).probe(20_000, 0)
     meter = AccuracyMeter(machine)
     rows: list[tuple[object, ...]] = []
     spent: dict[str, list[float]] = {method: [] for method in config.methods}

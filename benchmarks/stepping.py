@@ -15,7 +15,7 @@ from torch import Tensor
 
 import nrm
 from benchmarks.common import report
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedTasks, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv
 
 COUNT = 16
 ROUNDS = 5
@@ -42,7 +42,7 @@ def seconds_per_step(step: Callable[[Tensor], object], steps: int) -> float:
 
 def measure(config: MinecraftConfig, machine: nrm.MooreMachine) -> tuple[float, float]:
     """Seconds for a step of all environments: batched, and under Gymnasium's vector of environments."""
-    batched = BatchedMinecraft(config, machine, COUNT)
+    batched = BatchedTasks(config, machine, COUNT)
     batched.reset(0)
     single = GymVectorEnv.of(lambda: TaskEnv(MinecraftEnv(config), machine), COUNT)
     single.reset(0)

@@ -23,7 +23,7 @@ from benchmarks.common import report
 from benchmarks.training_speed import StateInObservation
 from nrm.agents import METHODS, new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedTasks, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.files import read_json, write_json
 from nrm.machines import Alphabet, MooreMachine, Task
 
@@ -98,7 +98,7 @@ class Watch:
 def ours(machine: MooreMachine, method: str, count: int, seed: int, episodes: int) -> dict[str, Any]:
     """One run of ours."""
     watch = Watch(episodes)
-    env = BatchedMinecraft(MinecraftConfig(), machine, count)
+    env = BatchedTasks(MinecraftConfig(), machine, count)
     trainer = new_trainer(env, method, episodes=episodes, seed=seed)
     while not watch.done:
         trainer.update()

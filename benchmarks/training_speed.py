@@ -19,7 +19,7 @@ import tyro
 from benchmarks.common import report
 from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig, MinecraftEnv, TaskEnv
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedTasks, MinecraftConfig, MinecraftEnv, TaskEnv
 from nrm.machines import Alphabet, MooreMachine, Task
 
 
@@ -87,7 +87,7 @@ def sb3_seconds(machine: MooreMachine, num_envs: int, steps: int) -> float:
 
 def trainer(machine: MooreMachine, method: str, num_envs: int) -> Trainer:
     """One of our runs."""
-    return new_trainer(BatchedMinecraft(MinecraftConfig(), machine, num_envs), method, episodes=10**9)
+    return new_trainer(BatchedTasks(MinecraftConfig(), machine, num_envs), method, episodes=10**9)
 
 
 def our_seconds(run: Trainer, steps: int) -> float:

@@ -15,7 +15,7 @@ from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.actions import DiscreteActions
 from nrm.agents.networks import NetworkConfig
 from nrm.agents.networks.paper import ActorCritic, ImageFeatures
-from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError, TrainingError
 from nrm.neural import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
@@ -50,7 +50,7 @@ def test_actor_and_critic_are_two_networks_of_three_layers() -> None:
 
 def rm_agent(**env: Any) -> A2C:
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
-    learner = new_trainer(BatchedMinecraft(MinecraftConfig(**env), machine, 8), "rm", seed=3).learner
+    learner = new_trainer(BatchedTasks(MinecraftConfig(**env), machine, 8), "rm", seed=3).learner
     assert isinstance(learner, A2C)
     return learner
 
@@ -82,7 +82,7 @@ def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
     agents = []
     for tabled in (True, False):
-        env = BatchedMinecraft(MinecraftConfig(), machine, 8)
+        env = BatchedTasks(MinecraftConfig(), machine, 8)
         agents.append(A2C(env, WideMemory(machine), A2CConfig(num_steps=20), NetworkConfig(), seed=3))
         agents[-1].actor._tabled = tabled
     rollouts = [agent.collect() for agent in agents]
@@ -98,7 +98,7 @@ def test_a_table_that_does_not_hold_the_features_is_refused() -> None:
 
     machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
     with pytest.raises(ConfigError, match=r"feature\(carry\) is table\[carry\]"):
-        A2C(BatchedMinecraft(MinecraftConfig(), machine, 8), Halved.of(machine), A2CConfig(), NetworkConfig(), seed=0)
+        A2C(BatchedTasks(MinecraftConfig(), machine, 8), Halved.of(machine), A2CConfig(), NetworkConfig(), seed=0)
 
 
 def test_large_envs_have_no_table() -> None:
@@ -137,7 +137,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
 
 
 def test_image_features_tell_the_cells_apart_from_the_start() -> None:
-    frames = BatchedMinecraft(MinecraftConfig(observation="image"), nrm.compile("F gem", SYMBOLS), 1).frames
+    frames = BatchedTasks(MinecraftConfig(observation="image"), nrm.compile("F gem", SYMBOLS), 1).frames
     assert frames is not None
     assert ImageFeatures((64, 64, 3))(frames).std(0).mean() < 0.01
     spread_out = ImageFeatures((64, 64, 3), frames)

@@ -14,7 +14,7 @@ import nrm
 from nrm.agents import METHODS, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.automata_learning import judge_for, same_task
-from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis
 from nrm.machines import TaskSet
@@ -36,8 +36,8 @@ SYMBOLS = ("gem", "lava", "empty")
 CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@0,0", "lava@2,0"], start=(1, 0), steps=12)
 
 
-def corridor(formula: str = "F(gem & F lava)", count: int = 8) -> BatchedMinecraft:
-    return BatchedMinecraft(CORRIDOR, nrm.compile(formula, SYMBOLS), count)
+def corridor(formula: str = "F(gem & F lava)", count: int = 8) -> BatchedTasks:
+    return BatchedTasks(CORRIDOR, nrm.compile(formula, SYMBOLS), count)
 
 
 def made(method: str, episodes: int = 300, seed: int = 1, env: Any = None, **inference: Any) -> Trainer:
@@ -266,7 +266,7 @@ def test_settings_and_envs_that_make_no_sense_are_refused() -> None:
     pool = TaskSet.of([nrm.compile("F gem", SYMBOLS), nrm.compile("F lava", SYMBOLS)])
     for method in ("automata-learning", "pure-learning"):
         with pytest.raises(ConfigError, match="--task"):
-            made(method, env=BatchedMinecraft(CORRIDOR, pool, 2))
+            made(method, env=BatchedTasks(CORRIDOR, pool, 2))
 
 
 def test_judging_looks_at_levels_on_all_letters_until_the_end() -> None:
@@ -300,7 +300,7 @@ def test_what_is_unknown_names_one_method_each() -> None:
 def test_symbols_that_a_grounder_reads_are_judged_on_drawn_observations() -> None:
     task = nrm.compile("F gem", SYMBOLS)
     config = MinecraftConfig(size=3, items=("gem", "lava"), layout="episode", observation="image", pixels=12)
-    env, letters = BatchedMinecraft(config, task, 2), ObservedSymbols()
+    env, letters = BatchedTasks(config, task, 2), ObservedSymbols()
     letters.continuous = True
     judge = judge_for(env, letters)
     assert judge is not None

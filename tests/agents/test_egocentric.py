@@ -13,7 +13,7 @@ from nrm.agents.networks import NetworkConfig, Sight
 from nrm.agents.networks.egocentric import DIRECTIONS, HEADS, EgocentricNetwork, _offsets
 from nrm.agents.networks.layers import CHANNELS, FILTERS, SUMMARY_WIDTH
 from nrm.agents.ppo import PPO, PPOConfig, inverse_weight
-from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError
 from nrm.observations import ObservationSpec
 
@@ -108,7 +108,7 @@ def test_actions_are_told_from_where_the_attended_place_went() -> None:
 
 def drawn_agent(encoder: str = "auto", seed: int = 0) -> PPO:
     config = MinecraftConfig(observation="image", layout="episode", pixels=32)
-    env = BatchedMinecraft(config, nrm.compile("F gem", ("gem", "lava", "door", "pickaxe", "empty")), 16)
+    env = BatchedTasks(config, nrm.compile("F gem", ("gem", "lava", "door", "pickaxe", "empty")), 16)
     settings = {"network": NetworkConfig(encoder=encoder), "algorithm": PPOConfig(num_steps=16, minibatch_size=64)}
     made = new_trainer(env, "rm", "ppo", episodes=1000, seed=seed, settings=settings).learner
     assert isinstance(made, PPO)

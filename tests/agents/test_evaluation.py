@@ -8,7 +8,7 @@ from torch import Tensor
 
 import nrm
 from nrm.agents import METHODS, Trainer, evaluate, new_trainer, play
-from nrm.envs import BatchedMinecraft, MinecraftConfig, StepBatch
+from nrm.envs import BatchedTasks, MinecraftConfig, StepBatch
 from nrm.tracking import Belief
 
 SYMBOLS = ("gem", "lava", "empty")
@@ -34,13 +34,13 @@ class Scripted:
 
 
 def trainer(formula: str, actions: list[int], method: str = "rm") -> Trainer:
-    made = new_trainer(BatchedMinecraft(ENV, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
+    made = new_trainer(BatchedTasks(ENV, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
     made.learner.policy = Scripted(actions)  # type: ignore[misc, assignment]
     return made
 
 
 def found(formula: str, actions: list[int], episodes: int = 6, method: str = "rm", count: int = 4) -> tuple[float, ...]:
-    env = BatchedMinecraft(ENV, nrm.compile(formula, SYMBOLS), count)
+    env = BatchedTasks(ENV, nrm.compile(formula, SYMBOLS), count)
     result = evaluate(trainer(formula, actions, method), env, episodes, seed=0, greedy=True)
     return result.episodes, result.mean_return, result.success_rate, result.mean_length
 
@@ -67,7 +67,7 @@ def test_each_environment_does_its_share_and_no_more() -> None:
 
 def test_tracking_of_states() -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    env = BatchedMinecraft(ENV, machine, 2)
+    env = BatchedTasks(ENV, machine, 2)
     told = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4), env, 4, seed=0, greedy=True)
     assert told.state_accuracy == told.state_accuracy_modulo_shortcuts == 1.0
     blind = evaluate(trainer("F(gem & F lava)", [RIGHT] * 4, "rnn"), env, 4, seed=0, greedy=True)
@@ -85,14 +85,14 @@ def test_grounding_over_what_was_met() -> None:
             return torch.tensor([[1.0, 0.0, 0.0]]).expand(len(observations), -1)
 
     made.model.grounder = AlwaysGem()
-    env = BatchedMinecraft(ENV, nrm.compile("F(gem & F lava)", SYMBOLS), 2)
+    env = BatchedTasks(ENV, nrm.compile("F(gem & F lava)", SYMBOLS), 2)
     result = evaluate(made, env, 4, seed=0, greedy=True)
     assert result.grounding is not None
     assert result.grounding.plain == pytest.approx(1 / 3)
     assert result.grounding.balanced == pytest.approx(1 / 3)
 
 
-class Repaid(BatchedMinecraft):
+class Repaid(BatchedTasks):
     """An environment that shows its agents other rewards than it pays."""
 
     def step(self, action: Tensor) -> StepBatch:
@@ -103,15 +103,15 @@ class Repaid(BatchedMinecraft):
 @pytest.mark.parametrize("method", METHODS.own)
 def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    made = new_trainer(BatchedMinecraft(ENV, machine, 4), method, episodes=60, seed=3)
+    made = new_trainer(BatchedTasks(ENV, machine, 4), method, episodes=60, seed=3)
     made.run()
 
-    def features(env: BatchedMinecraft, belief: Belief | None) -> list[Tensor]:
+    def features(env: BatchedTasks, belief: Belief | None) -> list[Tensor]:
         return [
             step.memory for step, _ in zip(play(made, env, 1, greedy=False, belief=belief), range(30), strict=False)
         ]
 
-    honest, repaid = (kind(ENV, machine, 4) for kind in (BatchedMinecraft, Repaid))
+    honest, repaid = (kind(ENV, machine, 4) for kind in (BatchedTasks, Repaid))
     for one, other in zip(features(honest, None), features(repaid, None), strict=True):
         assert torch.equal(one, other)
     if method in ("nrm", "frozen", "return"):
@@ -122,10 +122,10 @@ def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
 def test_filtered_beliefs_hide_a_random_grounder() -> None:
     # With a potential of its own for every state, the rewards alone tell the state: symbols are not put to the test.
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    made = new_trainer(BatchedMinecraft(ENV, machine, 4), "frozen", episodes=60, seed=3)
+    made = new_trainer(BatchedTasks(ENV, machine, 4), "frozen", episodes=60, seed=3)
     assert made.accuracy() is not None
     made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc, assignment]
-    env = BatchedMinecraft(ENV, machine, 4)
+    env = BatchedTasks(ENV, machine, 4)
     filtered, tested = (evaluate(made, env, 8, 0, greedy=True, belief=kind) for kind in ("filtered", None))
     assert filtered.state_accuracy == 1.0
     assert tested.state_accuracy is not None

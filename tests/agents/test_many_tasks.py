@@ -11,7 +11,8 @@ import torch
 
 import nrm
 from nrm.agents import Trainer, evaluate
-from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
+from nrm.envs import BatchedTasks
+from nrm.envs.letter import LetterConfig, LetterEnv
 from nrm.errors import ConfigError, EnvError, NrmError
 from nrm.machines import TaskSet, task_view
 from nrm.neural import AttendingGrounder, NeuralRewardMachine
@@ -118,7 +119,7 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
     assert trainer.tasks is not None
     unseen = nrm.compile("F(a & F(b & F(c & F a)))", ALPHABET)
     assert unseen not in trainer.tasks.machines
-    env = BatchedLetters(LetterConfig(**SMALL), TaskSet.of([unseen]), 50)
+    env = BatchedTasks(LetterConfig(**SMALL), TaskSet.of([unseen]), 50)
     found = evaluate(trainer, env, 100, 7, greedy=False, belief="open-loop")
     assert found.success_rate > 0.7
     assert found.by_task[0].states == unseen.states
@@ -161,7 +162,7 @@ def test_agents_of_one_task_say_so() -> None:
     trainer.run()
     pool = sample_tasks("reach", ALPHABET, 3, 0)
     with pytest.raises(EnvError, match="trained on one task"):
-        evaluate(trainer, BatchedLetters(LetterConfig(**SMALL), pool, 4), 4, 0, greedy=True)
+        evaluate(trainer, BatchedTasks(LetterConfig(**SMALL), pool, 4), 4, 0, greedy=True)
 
 
 def test_bad_requests() -> None:

@@ -19,7 +19,7 @@ from nrm.agents.networks.egocentric import EgocentricNetwork
 from nrm.agents.networks.layers import Patches, RunningFeatures
 from nrm.agents.networks.paper import ActorCritic
 from nrm.agents.ppo import PPOConfig
-from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError
 from nrm.observations import ObservationSpec
 from nrm.runs import choose_run
@@ -28,8 +28,8 @@ SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 DRAWN = MinecraftConfig(observation="image", layout="episode")
 
 
-def env(config: MinecraftConfig = DRAWN, count: int = 4) -> BatchedMinecraft:
-    return BatchedMinecraft(config, nrm.compile("F(pickaxe & F gem)", SYMBOLS), count)
+def env(config: MinecraftConfig = DRAWN, count: int = 4) -> BatchedTasks:
+    return BatchedTasks(config, nrm.compile("F(pickaxe & F gem)", SYMBOLS), count)
 
 
 def images(count: int = 6, side: int = 64) -> Tensor:

@@ -14,7 +14,7 @@ import nrm
 from nrm.agents import METHODS, Trainer, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.ppo import PPO, PPOConfig
-from nrm.envs import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError
 from nrm.tracking import GroundingConfig
 
@@ -27,7 +27,7 @@ QUICK = PPOConfig(num_steps=8, update_epochs=2, minibatch_size=32, learning_rate
 def trainer(method: str = "rm", config: PPOConfig | A2CConfig = QUICK, seed: int = 1, **options: Any) -> Trainer:
     """On the corridor: to the gem, and then to the lava."""
     count, episodes = options.pop("count", 8), options.pop("episodes", 300)
-    env = BatchedMinecraft(replace(CORRIDOR, **options), nrm.compile("F(gem & F lava)", SYMBOLS), count)
+    env = BatchedTasks(replace(CORRIDOR, **options), nrm.compile("F(gem & F lava)", SYMBOLS), count)
     settings = {"algorithm": config, "grounding": GroundingConfig(every=40, epochs=100)}
     name = "ppo" if isinstance(config, PPOConfig) else "a2c"
     return new_trainer(env, method, name, episodes=episodes, seed=seed, settings=settings)

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from nrm.agents import evaluate
 from nrm.agents.rnn import GraphEncoder, TaskGraphs
-from nrm.envs.letter import BatchedLetters, LetterConfig
+from nrm.envs import BatchedTasks
+from nrm.envs.letter import LetterConfig
 from nrm.machines import TaskSet, labelled_moves
 from nrm.tracking import Transition
 from tests.agents.test_many_tasks import ALPHABET, SMALL, small_run
@@ -90,7 +91,7 @@ def test_larger_tasks_than_any_of_training_are_taken() -> None:
     large = TaskSet.of(["F(a & F(b & F(c & F(a & F(b & F(c & F(a & F b)))))))", "F b"], ALPHABET)
     assert trainer.tasks is not None
     assert large.max_states > trainer.tasks.max_states
-    env = BatchedLetters(LetterConfig(**SMALL), large, 4)
+    env = BatchedTasks(LetterConfig(**SMALL), large, 4)
     assert [one.episodes for one in evaluate(trainer, env, 40, 0, greedy=False).by_task] != []
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 import nrm
 from nrm.agents import METHODS, NetworkConfig, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
-from nrm.envs import BatchedMinecraft, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv, Truth
+from nrm.envs import BatchedTasks, GymVectorEnv, MinecraftConfig, MinecraftEnv, TaskEnv, Truth
 from nrm.errors import ConfigError, LimitError
 from nrm.tracking import GroundingConfig, accuracy
 
@@ -23,12 +23,12 @@ SYMBOLS = ("gem", "lava", "empty")
 QUICK = {"algorithm": A2CConfig(learning_rate=3e-3), "grounding": GroundingConfig(every=40, epochs=100)}
 
 
-def corridor(formula: str = "F gem & F lava", count: int = 8, **options: Any) -> BatchedMinecraft:
+def corridor(formula: str = "F gem & F lava", count: int = 8, **options: Any) -> BatchedTasks:
     config = replace(CORRIDOR, **options)
-    return BatchedMinecraft(config, nrm.compile(formula, SYMBOLS), count)
+    return BatchedTasks(config, nrm.compile(formula, SYMBOLS), count)
 
 
-def trainer(env: BatchedMinecraft, method: str, episodes: int, seed: int, **grounding: Any) -> Trainer:
+def trainer(env: BatchedTasks, method: str, episodes: int, seed: int, **grounding: Any) -> Trainer:
     settings = {**QUICK, "grounding": replace(QUICK["grounding"], **grounding)}  # type: ignore[type-var]
     return new_trainer(env, method, episodes=episodes, seed=seed, settings=settings)
 
@@ -75,7 +75,7 @@ def test_a_saved_run_goes_on_as_if_never_stopped(method: str, observation: str) 
     assert run(resumed).history == whole.history
 
 
-class Liar(BatchedMinecraft):
+class Liar(BatchedTasks):
     """An environment that tells false states."""
 
     @property
@@ -88,7 +88,7 @@ class Liar(BatchedMinecraft):
 def test_only_rm_acts_on_the_truth(method: str) -> None:
     machine = nrm.compile("F gem & F lava", SYMBOLS)
     honest, lying = (
-        run(trainer(kind(CORRIDOR, machine, 4), method, 60, seed=0)).history for kind in (BatchedMinecraft, Liar)
+        run(trainer(kind(CORRIDOR, machine, 4), method, 60, seed=0)).history for kind in (BatchedTasks, Liar)
     )
     assert honest.successes != lying.successes  # which are told by the state
     assert (honest.returns == lying.returns) == (method != "rm")
@@ -97,10 +97,10 @@ def test_only_rm_acts_on_the_truth(method: str) -> None:
 def test_labels_are_not_needed_for_learning_the_grounding(monkeypatch: pytest.MonkeyPatch) -> None:
     with_labels = run(trainer(corridor(), "nrm", 120, seed=2))
 
-    def hidden(env: BatchedMinecraft) -> Tensor | None:
+    def hidden(env: BatchedTasks) -> Tensor | None:
         return None
 
-    monkeypatch.setattr(BatchedMinecraft, "true_labels", hidden)
+    monkeypatch.setattr(BatchedTasks, "true_labels", hidden)
     without = run(trainer(corridor(), "nrm", 120, seed=2))
     assert without.history.returns == with_labels.history.returns
     assert without.history.accuracy == []
@@ -120,9 +120,9 @@ def test_levels_a_thousand_times_larger_or_smaller_are_told_apart() -> None:
         machine = nrm.compile("F(gem & F lava)", SYMBOLS)
         machine = machine.with_outputs(machine.outputs * factor)
         settings = {"algorithm": A2CConfig(learning_rate=3e-3, reward_scale=0.01 / factor)}
-        made = new_trainer(BatchedMinecraft(CORRIDOR, machine, 8), "rm", episodes=400, seed=1, settings=settings)
+        made = new_trainer(BatchedTasks(CORRIDOR, machine, 8), "rm", episodes=400, seed=1, settings=settings)
         assert made.run().mean_return() == pytest.approx(100 * factor)
-        found = evaluate(made, BatchedMinecraft(CORRIDOR, machine, 4), 20, seed=1, greedy=True)
+        found = evaluate(made, BatchedTasks(CORRIDOR, machine, 4), 20, seed=1, greedy=True)
         assert found.success_rate == 1.0
         assert found.mean_return == pytest.approx(100 * factor)
 

@@ -13,7 +13,7 @@ import torch
 import nrm
 from nrm.agents import NetworkConfig, Trainer, evaluate, new_trainer, play
 from nrm.cli import main
-from nrm.envs import MINECRAFT_SYMBOLS, BatchedMinecraft, MinecraftConfig
+from nrm.envs import MINECRAFT_SYMBOLS, BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.machines import task_view
 from nrm.neural import MlpGrounder, NeuralRewardMachine
@@ -26,7 +26,7 @@ VIEW = task_view(TASK).astype(np.float32)
 
 
 def trainer(method: str, episodes: int = 300, **network: Any) -> Trainer:
-    env = BatchedMinecraft(MinecraftConfig(), TASK, 16)
+    env = BatchedTasks(MinecraftConfig(), TASK, 16)
     settings = {"network": NetworkConfig(view="task", **network)}
     return new_trainer(env, method, "a2c", episodes=episodes, seed=4, settings=settings)
 
@@ -59,7 +59,7 @@ def test_runs_go_on_as_if_never_stopped_and_states_are_still_known(method: str) 
     resumed.load_state_dict(half.state_dict())
     resumed.run()
     assert resumed.history == whole.history
-    env = BatchedMinecraft(MinecraftConfig(), TASK, 4)
+    env = BatchedTasks(MinecraftConfig(), TASK, 4)
     step = next(play(whole, env, 0, greedy=True))
     assert step.belief is not None
     assert step.belief.shape == (4, TASK.states)

@@ -13,7 +13,7 @@ import torch
 import nrm
 from nrm.agents import Trainer, new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.envs import BatchedMinecraft, MinecraftConfig, Truth
+from nrm.envs import BatchedTasks, MinecraftConfig, Truth
 from nrm.report.learned import learned_data
 from nrm.results import Record
 from nrm.runs.learned_machines import LearnedMachines
@@ -23,7 +23,7 @@ SYMBOLS = ("gem", "lava", "empty")
 CORRIDOR = MinecraftConfig(size=(3, 1), items=["gem@0,0", "lava@2,0"], start=(1, 0), steps=12)
 
 
-class Misleading(BatchedMinecraft):
+class Misleading(BatchedTasks):
     """A corridor that tells one symbol in twenty wrongly."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from torch import Tensor
 
 import nrm
-from nrm.envs import BatchedEnv, BatchedMinecraft, GymVectorEnv, MinecraftEnv, TaskEnv
+from nrm.envs import BatchedEnv, BatchedTasks, GymVectorEnv, MinecraftEnv, TaskEnv
 from nrm.errors import EnvError
 from tests.envs.envs import config, paper_machine
 from tests.envs.minecraft.test_batched import COUNT, random_actions, same, shown, through_a_file, walk
@@ -27,7 +27,7 @@ def maker(name: str) -> Any:
 @pytest.mark.parametrize("name", ["paper", "image", "slip", "layout-episode-image", "one-step"])
 def test_it_equals_the_batched_env(name: str) -> None:
     env: BatchedEnv = GymVectorEnv.of(maker(name), COUNT)
-    tables = BatchedMinecraft(config(name), MACHINE, COUNT)
+    tables = BatchedTasks(config(name), MACHINE, COUNT)
     assert (env.shape, env.actions, env.count) == (tables.shape, tables.actions, tables.count)
     assert torch.equal(env.reset(3), shown(tables, tables.reset(3)))
     assert same([[env.truth]], [[tables.truth]])
@@ -44,7 +44,7 @@ def test_environments_that_reset_themselves(name: str) -> None:
     """The same first episodes, and after them what Gymnasium draws: compared with environments stepped one by one."""
     vector = SyncVectorEnv([maker(name)] * COUNT, autoreset_mode=AutoresetMode.SAME_STEP)
     env = GymVectorEnv(vector)
-    tables = BatchedMinecraft(config(name), MACHINE, COUNT)
+    tables = BatchedTasks(config(name), MACHINE, COUNT)
     assert torch.equal(env.reset(3), shown(tables, tables.reset(3)))
     for actions in random_actions(80):
         one, other = env.step(actions), tables.step(actions)

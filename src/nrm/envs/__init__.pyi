@@ -9,6 +9,9 @@ from .base import (
     action_space as action_space,
     tasks_of as tasks_of,
 )
+from .batched import (
+    BatchedTasks as BatchedTasks,
+)
 from .counter_rng import (
     environment_seeds as environment_seeds,
 )
@@ -19,12 +22,10 @@ from .labels import (
 from .minecraft import (
     ACTIONS as ACTIONS,
     MINECRAFT_SYMBOLS as MINECRAFT_SYMBOLS,
-    BatchedMinecraft as BatchedMinecraft,
     MinecraftConfig as MinecraftConfig,
     MinecraftEnv as MinecraftEnv,
 )
 from .plane import (
-    BatchedPlane as BatchedPlane,
     PlaneConfig as PlaneConfig,
     PlaneEnv as PlaneEnv,
 )

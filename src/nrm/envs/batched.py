@@ -43,6 +43,8 @@ class Dynamics(ABC):
     spec: ObservationSpec
     random: bool = True
     """Whether anything depends on the keys of episodes."""
+    ahead: int = 1
+    """Episodes that are begun at once, where to begin many costs little more than to begin one."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -81,9 +83,9 @@ class Dynamics(ABC):
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
         """(height, width, 3) the last of the places on a way."""
 
+    @abstractmethod
     def text(self, way: Sequence[Places]) -> str:
         """The same for a terminal."""
-        raise NotImplementedError
 
 
 class BatchedTasks:
@@ -94,10 +96,12 @@ class BatchedTasks:
     numbers take half the time of torch's.
     """
 
-    def __init__(self, dynamics: Dynamics, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
+    def __init__(self, config: Any, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
+        """`config`: of an environment of ours."""
         check_count(count)
-        self.dynamics = dynamics
-        self.config = dynamics.config
+        self.config = config
+        self.dynamics: Dynamics = config.dynamics()
+        dynamics = self.dynamics
         self.runner = TaskRunner(tasks, count, end)
         self.tasks = self.runner.given
         self.machine = self.runner.tasks.union
@@ -231,6 +235,8 @@ class BatchedTasks:
 
     def _begin_all(self) -> None:
         """Begin the present episodes everywhere."""
+        self._ahead: Places = {}
+        self._until = np.zeros(self.count, dtype=np.int64)
         self._words = words(self._seeds)
         self._keys = episode_keys(self._words, self._episode)
         self._places = self._begun(np.ones(self.count, dtype=np.bool_))
@@ -248,5 +254,17 @@ class BatchedTasks:
         return begun
 
     def _begun(self, which: BoolArray) -> Places:
-        """The first places of the present episodes of some environments."""
-        return self.dynamics.begin(self._keys[which])
+        """The first places of the present episodes of some environments, which may have been begun ahead, in blocks."""
+        ahead = self.dynamics.ahead
+        if ahead == 1:
+            return self.dynamics.begin(self._keys[which])
+        short = which & (self._episode >= self._until)
+        if short.any():
+            first = self._episode[short] // ahead * ahead
+            keys = episode_keys(self._words[short][:, None], first[:, None] + np.arange(ahead))
+            for name, rows in self.dynamics.begin(keys.ravel()).items():
+                block = rows.reshape(len(first), ahead, *rows.shape[1:])
+                kept = self._ahead.setdefault(name, np.zeros((self.count, *block.shape[1:]), dtype=rows.dtype))
+                kept[short] = block
+            self._until[short] = first + ahead
+        return {name: rows[which, self._episode[which] % ahead] for name, rows in self._ahead.items()}

@@ -100,6 +100,18 @@ class GridDynamics(Dynamics):
         cells = np.where(wanted, generator.random(contents.shape), -1.0).argmax(1)
         return {**begun, "cell": cells}, np.ones(count), 0.5
 
+    def text(self, way: Sequence[Places]) -> str:
+        """Initials of what lies there, `@` before the place of the agent, and a legend."""
+        contents, agent = self.all_contents(way[-1])[0], int(way[-1]["cell"][0])
+        width, height = self.config.shape
+        letters = initials(self.config.names)
+        marks = {self._names.index(name): mark for name, mark in letters.items()}
+        line = "+" + "--" * width + "-+"
+        cells = [("@" if cell == agent else " ") + marks.get(content, ".") for cell, content in enumerate(contents)]
+        rows = [f"|{''.join(cells[y * width : (y + 1) * width])} |" for y in range(height)]
+        legend = "  ".join(["@ agent", *(f"{mark} {name}" for name, mark in letters.items())])
+        return "\n".join([line, *rows, line, legend])
+
 
 class TilePainter:
     """Puts pictures together from square tiles."""

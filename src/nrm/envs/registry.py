@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Argument, Symbol
 from nrm.envs.base import BatchedEnv
+from nrm.envs.batched import BatchedTasks, Dynamics
+from nrm.envs.single import SingleEnv
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.task_runner import End
 from nrm.errors import ConfigError, EnvError, MissingModuleError, UnknownSymbolError, listing, suggestion, unknown
@@ -164,8 +166,8 @@ class OwnEnvConfig(SymbolsConfig):
         """The environment's symbols."""
         raise NotImplementedError
 
-    def _classes(self) -> Any:
-        """Its classes: one for Gymnasium, and one for many side by side."""
+    def dynamics(self) -> Dynamics:
+        """How it begins, moves and looks."""
         raise NotImplementedError
 
     def task(self, text: str | None) -> Task:
@@ -179,16 +181,13 @@ class OwnEnvConfig(SymbolsConfig):
         """The names."""
         return TaskSpace(self.alphabet, tuple(map(atom, self.names)))
 
-    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End) -> BatchedEnv:
+    def build(self, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> BatchedEnv:
         """N of them."""
-        batched: BatchedEnv = self._classes()[1](self, tasks, count, end)
-        return batched
+        return BatchedTasks(self, tasks, count, end)
 
     def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
         """One of them; as a picture where it has no such mode."""
-        single = self._classes()[0]
-        modes = single.metadata["render_modes"]
-        return TaskEnv(single(self, render_mode=mode if mode in modes else "rgb_array"), machine, end=end)
+        return TaskEnv(SingleEnv(self, render_mode="ansi" if mode == "ansi" else "rgb_array"), machine, end=end)
 
     def check_alphabet(self, alphabet: Alphabet) -> None:
         """Raise `UnknownSymbolError` unless tasks over an alphabet can read all that holds here."""

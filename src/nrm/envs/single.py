@@ -12,31 +12,31 @@ from numpy.typing import NDArray
 
 from nrm.envs.batched import Dynamics, Places
 from nrm.envs.counter_rng import check_seed, episode_keys, words
-from nrm.errors import EnvError, require, unknown
+from nrm.errors import EnvError, unknown
 
 
 class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
-    """What our environments for Gymnasium share. Subclasses name their configuration and its dynamics."""
+    """An environment of ours by its configuration. Subclasses name the usual one, for `gymnasium.make`."""
 
-    config_class: ClassVar[type]
-    dynamics_class: ClassVar[type[Dynamics]]
+    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
+    config_class: ClassVar[Any]
 
     def __init__(self, config: Any = None, *, render_mode: str | None = None, **options: Any) -> None:
         """`config`: the environment, the usual one if none; `options`: fields of the configuration to change."""
-        known = [field.name for field in fields(self.config_class)]
+        usual = config or self.config_class()
+        known = [field.name for field in fields(usual)]
         for option in options:
             if option not in known:
                 raise EnvError(unknown("option", option, known))
         modes = self.metadata["render_modes"]
         if render_mode is not None and render_mode not in modes:
             raise EnvError(unknown("render_mode", render_mode, modes))
-        self.config = replace(config or self.config_class(), **options)
+        self.config = replace(usual, **options)
         self.render_mode = render_mode
-        self._dynamics = self.dynamics_class(self.config)
+        self._dynamics: Dynamics = self.config.dynamics()
         self.action_space = self._dynamics.action_space
         self.observation_space = self._dynamics.observation_space
         self.action_names = self._dynamics.action_names
-        self._window = _Window(type(self).__name__) if render_mode == "human" else None
         self._seed: int | None = None
         self._episode = -1
 
@@ -66,25 +66,17 @@ class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
         return observation, 0.0, left is not None and bool(left[0]), time + 1 >= self.config.steps, info
 
     def render(self) -> Any:
-        """The picture (rgb_array), the text (ansi), or nothing for a window, which shows every step by itself."""
+        """The picture (rgb_array), or the text (ansi)."""
         if self.render_mode is None:
             raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
         if self._seed is None:
             raise EnvError("call reset() before render()")
-        if self.render_mode == "ansi":
-            return self._dynamics.text(self._way)
-        return self._dynamics.picture(self._way) if self._window is None else None
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
+        drawn = self._dynamics.text if self.render_mode == "ansi" else self._dynamics.picture
+        return drawn(self._way)
 
     def _shown(self) -> tuple[NDArray[Any], dict[str, Any]]:
         """The observation and the info at the end of the way."""
         here: Places = self._way[-1]
-        if self._window is not None:
-            self._window.show(self._dynamics.picture(self._way), self.metadata["render_fps"])
         observation: NDArray[Any] = self._dynamics.observe(here)[0]
         return observation, {"labels": self._dynamics.labels(here)}
 
@@ -94,34 +86,3 @@ class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
             numbered = ", ".join(f"{number} {name}" for number, name in enumerate(self.action_names))
             known = numbered if discrete else "two numbers from -1 to 1"
             raise EnvError(f"unknown action {action!r} at step {time + 1}; the actions are {known}")
-
-
-class _Window:
-    """A pygame window; it opens with the first picture."""
-
-    def __init__(self, title: str) -> None:
-        without = ". Without it there are render_mode='rgb_array' and 'ansi'"
-        self._pygame = require("pygame", "render_mode='human' needs pygame", "render", without)
-        self._title = title
-        self._screen: Any = None
-        self._clock: Any = None
-
-    def show(self, picture: NDArray[np.uint8], frames_per_second: int) -> None:
-        """Show a picture (height, width, 3), and wait as long as the rate of frames asks."""
-        pygame = self._pygame
-        if self._screen is None:
-            pygame.display.init()
-            self._screen = pygame.display.set_mode((picture.shape[1], picture.shape[0]))
-            pygame.display.set_caption(self._title)
-            self._clock = pygame.time.Clock()
-        surface = pygame.surfarray.make_surface(picture.swapaxes(0, 1))
-        self._screen.blit(surface, (0, 0))
-        pygame.event.pump()
-        pygame.display.flip()
-        self._clock.tick(frames_per_second)
-
-    def close(self) -> None:
-        """Close the window."""
-        if self._screen is not None:
-            self._pygame.display.quit()
-            self._screen = None

@@ -12,10 +12,10 @@ import pytest
 import torch
 from gymnasium.utils.env_checker import check_env
 
-from nrm.envs import TaskEnv
+from nrm.envs import BatchedTasks, TaskEnv
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.grids import next_cells
-from nrm.envs.letter import BatchedLetters, LetterConfig, LetterEnv
+from nrm.envs.letter import LetterConfig, LetterEnv
 from nrm.envs.letter.grid import all_reached, around, as_rows, begin, grids
 from nrm.errors import EnvError, FileError
 from nrm.logic.ltlf.formula import atom
@@ -95,7 +95,7 @@ def test_the_agent_is_in_the_middle_of_what_it_sees() -> None:
 )
 def test_a_batch_is_its_environments(config: LetterConfig) -> None:
     tasks = pool(5)
-    batched = BatchedLetters(config, tasks, 3)
+    batched = BatchedTasks(config, tasks, 3)
     seen = batched.reset(4)
     seeds = environment_seeds(4, 3)
     generator = torch.Generator().manual_seed(0)
@@ -126,7 +126,7 @@ def test_a_batch_is_its_environments(config: LetterConfig) -> None:
 
 def test_every_task_is_drawn_as_often_as_its_weight_says() -> None:
     tasks = pool(3)
-    env = BatchedLetters(SMALL, tasks, 64)
+    env = BatchedTasks(SMALL, tasks, 64)
     env.reset(0)
     env.runner.weigh([0.0, 1.0, 3.0])
     drawn = torch.zeros(3, dtype=torch.int64)
@@ -144,7 +144,7 @@ def test_every_task_is_drawn_as_often_as_its_weight_says() -> None:
 
 def test_the_env_goes_on_exactly() -> None:
     tasks = pool(5)
-    env, other = (BatchedLetters(SMALL, tasks, 4) for _ in range(2))
+    env, other = (BatchedTasks(SMALL, tasks, 4) for _ in range(2))
     env.reset(1)
     env.runner.weigh([1.0, 2.0, 0.0, 1.0, 1.0])
     actions = torch.randint(4, (200, 4), generator=torch.Generator().manual_seed(2))
@@ -156,7 +156,7 @@ def test_the_env_goes_on_exactly() -> None:
             assert torch.equal(left, right)
         assert torch.equal(env.task, other.task)
     with pytest.raises(EnvError, match="of another environment"):
-        BatchedLetters(SMALL, pool(4), 4).load_state_dict(env.state_dict())
+        BatchedTasks(SMALL, pool(4), 4).load_state_dict(env.state_dict())
 
 
 @pytest.mark.filterwarnings("ignore:.*render_mode.*")
@@ -175,10 +175,10 @@ def test_bad_envs_are_refused() -> None:
     with pytest.raises(EnvError, match="did you mean 'planes'"):
         LetterConfig(observation="plane")  # type: ignore[arg-type]
     with pytest.raises(EnvError, match="tasks of this environment are over"):
-        BatchedLetters(SMALL, compile_formula("F a", Alphabet.exclusive("ab")), 2)
+        BatchedTasks(SMALL, compile_formula("F a", Alphabet.exclusive("ab")), 2)
     with pytest.raises(EnvError, match="the task G !a"):
-        BatchedLetters(SMALL, TaskSet.of(["F a", "G !a"], SMALL.alphabet), 2)
-    env = BatchedLetters(SMALL, pool(1), 2)
+        BatchedTasks(SMALL, TaskSet.of(["F a", "G !a"], SMALL.alphabet), 2)
+    env = BatchedTasks(SMALL, pool(1), 2)
     with pytest.raises(EnvError, match="call reset"):
         env.step(torch.zeros(2, dtype=torch.int64))
     env.reset(0)
@@ -198,7 +198,7 @@ def written(path: Path, maps: object) -> str:
 
 def test_grids_come_from_a_file(tmp_path: Path) -> None:
     config = LetterConfig(size=3, letters=2, maps=written(tmp_path / "maps.json", MAPS))
-    env = BatchedLetters(config, compile_formula("F a", config.alphabet), 40)
+    env = BatchedTasks(config, compile_formula("F a", config.alphabet), 40)
     seen = env.reset(0)
     known = [[["ab.".index(sign) for sign in "".join(rows)][cell] for cell in around(3)[0]] for rows in MAPS]
     shown = {tuple(np.where(grid.any(-1), grid.argmax(-1), 2).ravel().tolist()) for grid in seen.numpy()}

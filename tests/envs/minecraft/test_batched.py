@@ -14,7 +14,7 @@ import nrm
 from nrm.envs import (
     MINECRAFT_SYMBOLS,
     BatchedEnv,
-    BatchedMinecraft,
+    BatchedTasks,
     End,
     MinecraftConfig,
     MinecraftEnv,
@@ -60,7 +60,7 @@ def same(one: Any, other: Any) -> bool:
 
 def compare(config: MinecraftConfig, machine: nrm.MooreMachine, end: End, seed: int, steps: int = 120) -> int:
     """Walk a batch and as many Gymnasium environments side by side; how many episodes ended."""
-    batched = BatchedMinecraft(config, machine, COUNT, end)
+    batched = BatchedTasks(config, machine, COUNT, end)
     envs = [TaskEnv(MinecraftEnv(config), machine, end=end) for _ in range(COUNT)]
     first = shown(batched, batched.reset(seed)).numpy()
     for index, (env, own_seed) in enumerate(zip(envs, environment_seeds(seed, COUNT), strict=True)):
@@ -125,7 +125,7 @@ def test_any_batch_equals_its_environments(data: st.DataObject, machine: nrm.Moo
 def test_the_papers_env_against_a_plain_simulation() -> None:
     """Nothing shared with the code under test but the machine's `run`."""
     machine = paper_machine(5)
-    env = BatchedMinecraft(MinecraftConfig(), machine, COUNT)
+    env = BatchedTasks(MinecraftConfig(), machine, COUNT)
     env.reset(0)
     items = {(1, 1): "pickaxe", (0, 3): "gem", (3, 0): "door", (3, 3): "lava"}
     moves = ((0, -1), (1, 0), (0, 1), (-1, 0))
@@ -154,7 +154,7 @@ def test_the_papers_env_against_a_plain_simulation() -> None:
 
 @pytest.mark.parametrize("observation", ["map", "image"])
 def test_frames_are_all_observations_and_their_true_labels(observation: Any) -> None:
-    env: BatchedEnv = BatchedMinecraft(MinecraftConfig(observation=observation), paper_machine(), 2)
+    env: BatchedEnv = BatchedTasks(MinecraftConfig(observation=observation), paper_machine(), 2)
     frames, labels = env.frames, env.true_labels()
     assert frames is not None
     assert labels is not None
@@ -172,7 +172,7 @@ def test_frames_are_all_observations_and_their_true_labels(observation: Any) -> 
 def test_without_a_fixed_layout_observations_are_given_whole() -> None:
     for observation, shape, kind in (("map", (2,), torch.float32), ("image", (64, 64, 3), torch.uint8)):
         drawn = MinecraftConfig(layout="episode", observation=observation)  # type: ignore[arg-type]
-        env = BatchedMinecraft(drawn, paper_machine(), 3)
+        env = BatchedTasks(drawn, paper_machine(), 3)
         assert env.frames is None
         assert env.true_labels() is None
         first = env.reset(0)
@@ -183,12 +183,12 @@ def test_without_a_fixed_layout_observations_are_given_whole() -> None:
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
     machine = paper_machine(4)
-    env = BatchedMinecraft(config(name), machine, COUNT)
+    env = BatchedTasks(config(name), machine, COUNT)
     env.reset(8)
     walk(env, random_actions(37))
     saved = through_a_file(env.state_dict(), tmp_path)
     expected = walk(env, random_actions(90, seed=1))
-    again = BatchedMinecraft(config(name), machine, COUNT)
+    again = BatchedTasks(config(name), machine, COUNT)
     again.load_state_dict(saved)
     assert same(walk(again, random_actions(90, seed=1)), expected)
     env.load_state_dict(saved)
@@ -196,7 +196,7 @@ def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
 
 
 def test_what_was_handed_out_does_not_change() -> None:
-    env = BatchedMinecraft(config("layout-episode-image"), paper_machine(), COUNT)
+    env = BatchedTasks(config("layout-episode-image"), paper_machine(), COUNT)
     env.reset(0)
     steps = walk(env, random_actions(30))
     copies = [tuple(tuple(tensor.clone() for tensor in part) for part in step) for step in steps]
@@ -206,7 +206,7 @@ def test_what_was_handed_out_does_not_change() -> None:
 
 @pytest.mark.parametrize("name", ["paper", "layout-episode-map", "layout-episode-image"])
 def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out(name: str) -> None:
-    envs = [BatchedMinecraft(config(name), paper_machine(), COUNT) for _ in range(2)]
+    envs = [BatchedTasks(config(name), paper_machine(), COUNT) for _ in range(2)]
     for env in envs:
         env.reset(0).zero_()
     for actions in random_actions(60):
@@ -218,7 +218,7 @@ def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out(name: str) -> 
 
 def test_equal_seeds_give_equal_walks() -> None:
     def walked(seed: int) -> list[tuple[StepBatch, Any]]:
-        env = BatchedMinecraft(config("random-start-slip-image"), paper_machine(), COUNT)
+        env = BatchedTasks(config("random-start-slip-image"), paper_machine(), COUNT)
         env.reset(seed)
         return walk(env, random_actions(50))
 
@@ -233,12 +233,12 @@ def test_a_step_shows_no_symbols() -> None:
 
 def test_propositions_and_other_symbols() -> None:
     machine = nrm.compile("F gem & G !lava", propositions=["door", "gem", "lava", "pickaxe"])
-    env = BatchedMinecraft(MinecraftConfig(empty=None), machine, 1)
+    env = BatchedTasks(MinecraftConfig(empty=None), machine, 1)
     labels = env.true_labels()
     assert labels is not None
     assert labels[[0, 3, 5, 12, 15]].tolist() == [0, 1, 8, 2, 4]
     few = MinecraftConfig(items=["b@1,1"], empty="e")
-    env = BatchedMinecraft(few, nrm.compile("F a", nrm.logic.PAPER_SYMBOLS), 1)
+    env = BatchedTasks(few, nrm.compile("F a", nrm.logic.PAPER_SYMBOLS), 1)
     assert env.true_labels()[[0, 5]].tolist() == [4, 1]  # type: ignore[index]
 
 
@@ -256,17 +256,17 @@ def test_propositions_and_other_symbols() -> None:
 )
 def test_items_and_symbols_must_fit(options: dict[str, Any], symbols: tuple[str, ...], message: str) -> None:
     with pytest.raises(UnknownSymbolError, match=message):
-        BatchedMinecraft(MinecraftConfig(**options), nrm.compile("F gem", symbols), 2)
+        BatchedTasks(MinecraftConfig(**options), nrm.compile("F gem", symbols), 2)
     machine = nrm.compile("F gem", propositions=["pickaxe", "lava", "door", "gem"])
     with pytest.raises(UnknownSymbolError, match="'empty' of the environment"):
-        BatchedMinecraft(MinecraftConfig(), machine, 2)
+        BatchedTasks(MinecraftConfig(), machine, 2)
 
 
 def test_misuse_is_named() -> None:
     machine = paper_machine()
     with pytest.raises(EnvError, match="count is 0"):
-        BatchedMinecraft(MinecraftConfig(), machine, 0)
-    env = BatchedMinecraft(MinecraftConfig(), machine, 2)
+        BatchedTasks(MinecraftConfig(), machine, 0)
+    env = BatchedTasks(MinecraftConfig(), machine, 2)
     for call in (lambda: env.step(torch.zeros(2, dtype=torch.int64)), env.state_dict, lambda: env.truth):
         with pytest.raises(EnvError, match=r"call reset\(seed\)"):
             call()
@@ -278,10 +278,10 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"not torch\.float32"):
         env.step(torch.zeros(2))
     for other in (
-        BatchedMinecraft(MinecraftConfig(slip=0.5), machine, 2),
-        BatchedMinecraft(MinecraftConfig(), machine, 3),
-        BatchedMinecraft(MinecraftConfig(), paper_machine(1, "three_value"), 2),
-        BatchedMinecraft(MinecraftConfig(), machine, 2, end="limit"),
+        BatchedTasks(MinecraftConfig(slip=0.5), machine, 2),
+        BatchedTasks(MinecraftConfig(), machine, 3),
+        BatchedTasks(MinecraftConfig(), paper_machine(1, "three_value"), 2),
+        BatchedTasks(MinecraftConfig(), machine, 2, end="limit"),
     ):
         with pytest.raises(EnvError, match="the saved state is of another environment"):
             other.load_state_dict(env.state_dict())
@@ -294,7 +294,7 @@ def test_misuse_is_named() -> None:
 def test_observations_of_drawn_layouts_can_be_probed() -> None:
     config = MinecraftConfig(observation="image", layout="episode")
     machine = nrm.compile("F pickaxe", "pickaxe lava door gem empty")
-    env = BatchedMinecraft(config, machine, 2)
+    env = BatchedTasks(config, machine, 2)
     seen, letters, _, _ = env.probe(200, 3)
     assert seen.shape == (200, *env.shape)
     assert (letters == machine.alphabet.letter("empty")).sum() == 100

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from nrm.envs import ACTIONS, MinecraftConfig, MinecraftEnv
-from nrm.errors import EnvError, MissingExtraError
+from nrm.errors import EnvError
 from tests.envs.envs import CONFIGS
 
 
@@ -100,26 +100,11 @@ def test_render_as_text_and_as_a_picture() -> None:
     assert picture.dtype == np.uint8
 
 
-def test_a_window_shows_every_step() -> None:
-    pygame = pytest.importorskip("pygame")
-    env = MinecraftEnv(render_mode="human")
-    env.metadata = {**env.metadata, "render_fps": 1000}
-    env.reset(seed=0)
-    before = pygame.surfarray.array3d(pygame.display.get_surface())
-    env.step(1)
-    after = pygame.surfarray.array3d(pygame.display.get_surface())
-    assert (before != after).any()
-    picture = MinecraftEnv(render_mode="rgb_array")
-    picture.reset(seed=0)
-    assert (before.swapaxes(0, 1) == picture.render()).all()
-    env.close()
-    env.close()
-
-
-def test_without_pygame_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(MissingExtraError, match=r"\[render\]"):
-        MinecraftEnv(render_mode="human")
+def test_gymnasium_shows_it_in_a_window() -> None:
+    pytest.importorskip("pygame")
+    with pytest.warns(UserWarning, match="HumanRendering"):
+        env = gymnasium.make("nrm/Minecraft-v0", render_mode="human")
+    assert env.render_mode == "human"
 
 
 def test_misuse_is_named() -> None:

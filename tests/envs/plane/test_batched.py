@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import nrm
-from nrm.envs import BatchedEnv, BatchedPlane, End, PlaneConfig, PlaneEnv, ProbedEnv, TaskEnv, environment_seeds
-from nrm.envs.minecraft import BatchedMinecraft, MinecraftConfig
+from nrm.envs import BatchedEnv, BatchedTasks, End, PlaneConfig, PlaneEnv, ProbedEnv, TaskEnv, environment_seeds
+from nrm.envs.minecraft import MinecraftConfig
 from nrm.envs.plane import FLAT
 from nrm.errors import EnvError
 from tests.envs.envs import paper_machine
@@ -42,7 +42,7 @@ def machine_of(config: PlaneConfig) -> nrm.MooreMachine:
     return nrm.compile(formula, config.alphabet)
 
 
-def random_actions(env: BatchedPlane, steps: int, seed: int = 0) -> torch.Tensor:
+def random_actions(env: BatchedTasks, steps: int, seed: int = 0) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
     if not isinstance(env.actions, int):
         return 2 * torch.rand(steps, env.count, 2, generator=generator) - 1
@@ -54,7 +54,7 @@ def random_actions(env: BatchedPlane, steps: int, seed: int = 0) -> torch.Tensor
 def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End) -> None:
     made = config(name)
     machine = machine_of(made)
-    batched = BatchedPlane(made, machine, COUNT, end)
+    batched = BatchedTasks(made, machine, COUNT, end)
     envs = [TaskEnv(PlaneEnv(made), machine, end=end) for _ in range(COUNT)]
     first = batched.reset(3).numpy()
     for index, (env, seed) in enumerate(zip(envs, environment_seeds(3, COUNT), strict=True)):
@@ -85,13 +85,13 @@ def test_a_batch_equals_gymnasium_environments_step_for_step(name: str, end: End
 @pytest.mark.parametrize("name", ["nine", "lidar", "ends"])
 def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
     machine = machine_of(config(name))
-    env = BatchedPlane(config(name), machine, COUNT)
+    env = BatchedTasks(config(name), machine, COUNT)
     env.reset(8)
     for actions in random_actions(env, 37):
         env.step(actions)
     torch.save(env.state_dict(), tmp_path / "state.pt")
     saved = torch.load(tmp_path / "state.pt", weights_only=True)
-    again = BatchedPlane(config(name), machine, COUNT)
+    again = BatchedTasks(config(name), machine, COUNT)
     again.load_state_dict(saved)
     for actions in random_actions(env, 60, seed=1):
         one, other = (*env.step(actions), *env.truth), (*again.step(actions), *again.truth)
@@ -99,7 +99,7 @@ def test_a_saved_state_goes_on_exactly(name: str, tmp_path: Path) -> None:
 
 
 def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
-    envs = [BatchedPlane(config("nine"), machine_of(config("nine")), COUNT) for _ in range(2)]
+    envs = [BatchedTasks(config("nine"), machine_of(config("nine")), COUNT) for _ in range(2)]
     for env in envs:
         env.reset(0).zero_()
     for actions in random_actions(envs[0], 60):
@@ -110,7 +110,7 @@ def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
 
 
 def test_leaving_ends_the_episode() -> None:
-    env = BatchedPlane(PlaneConfig(start=(0.95, 0.0), edge="end"), machine_of(config("robot")), 1)
+    env = BatchedTasks(PlaneConfig(start=(0.95, 0.0), edge="end"), machine_of(config("robot")), 1)
     env.reset(0)
     batch = env.step(torch.tensor([0]))
     assert (batch.terminated.item(), batch.reward.item()) == (True, 0.0)
@@ -119,7 +119,7 @@ def test_leaving_ends_the_episode() -> None:
 @pytest.mark.parametrize("name", ["robot", "flat-lidar"])
 def test_probes_are_even_and_right(name: str) -> None:
     made = config(name)
-    env: BatchedEnv = BatchedPlane(made, machine_of(made), 2)
+    env: BatchedEnv = BatchedTasks(made, machine_of(made), 2)
     assert isinstance(env, ProbedEnv)
     probe = env.probe(4000, 0)
     assert all(torch.equal(a, b) for a, b in zip(probe[:3], env.probe(4000, 0)[:3], strict=True))
@@ -138,7 +138,7 @@ def test_probes_are_even_and_right(name: str) -> None:
 
 
 def test_grids_are_probed_from_drawn_cells_half_of_them_with_an_item() -> None:
-    env = BatchedMinecraft(MinecraftConfig(observation="image", layout="episode"), paper_machine(), 1)
+    env = BatchedTasks(MinecraftConfig(observation="image", layout="episode"), paper_machine(), 1)
     assert isinstance(env, ProbedEnv)
     one, same, other = (env.probe(40, seed) for seed in (0, 0, 1))
     assert one.observations.shape == (40, 64, 64, 3)
@@ -149,13 +149,13 @@ def test_grids_are_probed_from_drawn_cells_half_of_them_with_an_item() -> None:
 
 def test_misuse_is_named() -> None:
     machine = machine_of(config("robot"))
-    free = BatchedPlane(PlaneConfig(actions="continuous"), machine, 2)
+    free = BatchedTasks(PlaneConfig(actions="continuous"), machine, 2)
     free.reset(0)
     with pytest.raises(EnvError, match="in environment 1"):
         free.step(torch.tensor([[0.0, 0.0], [0.0, 1.5]]))
     with pytest.raises(EnvError, match=r"torch\.int64"):
         free.step(torch.zeros(2, dtype=torch.int64))
-    env = BatchedPlane(PlaneConfig(), machine, 2)
+    env = BatchedTasks(PlaneConfig(), machine, 2)
     for call in (lambda: env.step(torch.zeros(2, dtype=torch.int64)), env.state_dict, lambda: env.truth):
         with pytest.raises(EnvError, match=r"call reset\(seed\)"):
             call()
@@ -165,4 +165,4 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"not torch\.float32"):
         env.step(torch.zeros(2))
     with pytest.raises(EnvError, match="the saved state is of another environment"):
-        BatchedPlane(PlaneConfig(step=0.2), machine, 2).load_state_dict(env.state_dict())
+        BatchedTasks(PlaneConfig(step=0.2), machine, 2).load_state_dict(env.state_dict())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from nrm.envs.batched import Dynamics
 from nrm.envs.registry import ENVS, OwnEnvConfig
 from nrm.errors import EnvError
 from nrm.machines import Alphabet
@@ -45,6 +46,11 @@ class LetterConfig(OwnEnvConfig):
             )
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(width, height) in cells."""
+        return self.size, self.size
+
+    @property
     def cells(self) -> int:
         """How many cells there are."""
         return self.size**2
@@ -73,10 +79,11 @@ class LetterConfig(OwnEnvConfig):
         """Images show the agent in the middle."""
         return "letter-image" if self.observation == "image" else "tasks"
 
-    def _classes(self) -> Any:
-        from nrm.envs.letter.env import BatchedLetters, LetterEnv
+    def dynamics(self) -> Dynamics:
+        """Letters on a torus."""
+        from nrm.envs.letter.env import LetterDynamics
 
-        return LetterEnv, BatchedLetters
+        return LetterDynamics(self)
 
     def title(self) -> str:
         """What is observed."""

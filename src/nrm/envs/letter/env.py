@@ -1,4 +1,4 @@
-"""LetterWorld: how it moves and looks, for Gymnasium, and N times with tasks."""
+"""LetterWorld: how it moves and looks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.aliases import BoolArray
-from nrm.envs.batched import BatchedTasks, Places
-from nrm.envs.counter_rng import Words, episode_keys
+from nrm.envs.batched import Places
+from nrm.envs.counter_rng import Words
 from nrm.envs.grids import GridDynamics, TilePainter, next_cells
 from nrm.envs.letter.config import LetterConfig
 from nrm.envs.letter.grid import around, grids
 from nrm.envs.single import SingleEnv
-from nrm.envs.task_runner import End
 from nrm.errors import EnvError, listing
-from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
 
 GROUND, EDGE, INK, HERE = (240, 236, 226), (222, 214, 198), (44, 52, 72), (255, 190, 92)
@@ -63,6 +61,7 @@ class LetterDynamics(GridDynamics):
     """Letters on a torus, seen from where the agent stands."""
 
     config: LetterConfig
+    ahead = 16
 
     def __init__(self, config: LetterConfig) -> None:
         size = config.size
@@ -111,33 +110,6 @@ class LetterDynamics(GridDynamics):
         return np.take_along_axis(places["contents"], self._around[places["cell"]], 1)
 
 
-class BatchedLetters(BatchedTasks):
-    """The environment of `LetterEnv` with a task, or with one of many for each episode, N times side by side."""
-
-    ahead = 16
-    """Episodes whose grids are drawn at once: to draw many costs little more than to draw one."""
-
-    def __init__(self, config: LetterConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
-        super().__init__(LetterDynamics(config), tasks, count, end)
-
-    def _begin_all(self) -> None:
-        self._ahead = np.zeros((self.count, self.ahead, self.config.cells), dtype=np.int64)
-        self._until = np.zeros(self.count, dtype=np.int64)
-        super()._begin_all()
-
-    def _begun(self, which: BoolArray) -> Places:
-        """From grids that were drawn ahead, in blocks of episodes."""
-        short = which & (self._episode >= self._until)
-        if short.any():
-            first = self._episode[short] // self.ahead * self.ahead
-            keys = episode_keys(self._words[short][:, None], first[:, None] + np.arange(self.ahead))
-            drawn = self.dynamics.begin(keys.ravel())["contents"]
-            self._ahead[short] = drawn.reshape(len(first), self.ahead, -1)
-            self._until[short] = first + self.ahead
-        contents = self._ahead[which, self._episode[which] % self.ahead]
-        return {"cell": np.zeros(len(contents), dtype=np.int64), "contents": contents}
-
-
 class LetterEnv(SingleEnv):
     """Letters on a torus.
 
@@ -153,9 +125,7 @@ class LetterEnv(SingleEnv):
     - End: never by itself; truncated after `steps` steps (75). A task may end the episode before.
     - Info: `labels`, a tuple with the letter in the agent's cell, or with `empty`.
     - Options: the fields of `LetterConfig`, as in `gymnasium.make("nrm/Letters-v0", size=5, letters=6)`, and
-      `render_mode`: `rgb_array`.
+      `render_mode`: `rgb_array` or `ansi`.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
     config_class = LetterConfig
-    dynamics_class = LetterDynamics

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Literal, TypeAlias, cast
 
 import msgspec
 
 from nrm.aliases import Symbol
+from nrm.envs.batched import Dynamics
 from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
 from nrm.envs.task_runner import End
 from nrm.errors import EnvError, listing
@@ -92,10 +93,11 @@ class MinecraftConfig(OwnEnvConfig):
         """Images have their own."""
         return "tasks-image" if self.observation == "image" else "tasks"
 
-    def _classes(self) -> Any:
-        from nrm.envs.minecraft.env import BatchedMinecraft, MinecraftEnv
+    def dynamics(self) -> Dynamics:
+        """Items on a grid."""
+        from nrm.envs.minecraft.env import MinecraftDynamics
 
-        return MinecraftEnv, BatchedMinecraft
+        return MinecraftDynamics(self)
 
     def title(self) -> str:
         """What is observed, and how items are laid out."""

@@ -1,4 +1,4 @@
-"""The Minecraft-like grid environment: how it moves and looks, for Gymnasium, and N times with tasks."""
+"""The Minecraft-like grid environment: how it moves and looks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from nrm.envs.batched import BatchedTasks, Places
 from nrm.envs.counter_rng import Words, draws, words
 from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.images import Painter, text, tiles
+from nrm.envs.minecraft.images import Painter, tiles
 from nrm.envs.registry import Board
 from nrm.envs.single import SingleEnv
 from nrm.envs.task_runner import End
 from nrm.errors import EnvError
-from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.machines import Alphabet, MooreMachine
 from nrm.observations import ObservationSpec
 
 
@@ -137,23 +137,10 @@ class MinecraftDynamics(GridDynamics):
         last: NDArray[np.uint8] = self._painted(way[-1], max(512, self.config.pixels))[0]
         return last
 
-    def text(self, way: Sequence[Places]) -> str:
-        """Initials of the items, and a legend."""
-        return text(self.config, self.all_contents(way[-1])[0], int(way[-1]["cell"][0]))
-
     def _painted(self, places: Places, pixels: int) -> NDArray[np.uint8]:
         if pixels not in self._painters:
             self._painters[pixels] = Painter(self.config, pixels)
         return self._painters[pixels].paint(self.all_contents(places), places["cell"])
-
-
-class BatchedMinecraft(BatchedTasks):
-    """The grid environment of `MinecraftEnv` with a task, or one of many for each episode, N times side by side."""
-
-    def __init__(
-        self, config: MinecraftConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome"
-    ) -> None:
-        super().__init__(MinecraftDynamics(config), tasks, count, end)
 
 
 class MinecraftEnv(SingleEnv):
@@ -171,12 +158,10 @@ class MinecraftEnv(SingleEnv):
     - End: never by itself; truncated after `steps` steps (50). A task may end the episode before.
     - Info: `labels`, a tuple with the name of the item in the agent's cell, or with `empty` where there is none.
     - Options: the fields of `MinecraftConfig`, as in `gymnasium.make("nrm/Minecraft-v0", size=6, layout="episode")`,
-      and `render_mode`: `rgb_array`, `ansi`, or `human` (which needs the extra `[render]`).
+      and `render_mode`: `rgb_array` or `ansi`; `gymnasium.make` also knows `human`, with the extra `[render]`.
     """
 
-    metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
     config_class = MinecraftConfig
-    dynamics_class = MinecraftDynamics
 
 
 def board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -> Board:
@@ -185,7 +170,7 @@ def board(config: MinecraftConfig, machine: MooreMachine, end: End, seed: int) -
         raise EnvError(f"environments are drawn up to 1,024 cells; this one has {config.cells:,}")
     still = config if config.layout == "fixed" else settled(config, seed)
     return Board(
-        env=BatchedMinecraft(still, machine, 1, end),
+        env=BatchedTasks(still, machine, 1, end),
         width=still.shape[0],
         height=still.shape[1],
         contents=begin(still, words([seed])).contents[0].tolist(),

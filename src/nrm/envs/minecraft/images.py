@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from nrm.envs.grids import Pixels, TilePainter, initials
+from nrm.envs.grids import Pixels, TilePainter
 from nrm.envs.minecraft.config import MinecraftConfig
 
 SIDE = 16
@@ -134,15 +134,3 @@ class Painter:
         top, left = (self._pixels - high) // 2, (self._pixels - wide) // 2
         canvas[:, top : top + high, left : left + wide] = pictures
         return canvas
-
-
-def text(config: MinecraftConfig, contents: NDArray[np.int64], agent: int) -> str:
-    """The grid for a terminal: initials of the items, `@` before the place of the agent, and a legend."""
-    width, height = config.shape
-    letters = initials(config.names)
-    marks = [".", *letters.values()]
-    line = "+" + "--" * width + "-+"
-    cells = [("@" if cell == agent else " ") + marks[int(content)] for cell, content in enumerate(contents)]
-    rows = [f"|{''.join(cells[y * width : (y + 1) * width])} |" for y in range(height)]
-    legend = "  ".join(["@ agent", *(f"{mark} {name}" for name, mark in letters.items())])
-    return "\n".join([line, *rows, line, legend])

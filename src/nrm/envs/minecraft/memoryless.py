@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import FloatArray
+from nrm.envs.batched import BatchedTasks
 from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.env import BatchedMinecraft
 from nrm.envs.registry import WithoutMemory
 from nrm.envs.task_runner import End, ending_states
 from nrm.machines import MooreMachine
@@ -43,7 +43,7 @@ class Walk:
         assert env.start_cell is not None
         assert env.steps is not None
         moves, over = next_cells(*env.shape), ending_states(machine, end)
-        labels = BatchedMinecraft(env, machine, 1, end).true_labels()
+        labels = BatchedTasks(env, machine, 1, end).true_labels()
         assert labels is not None
         letter = labels.numpy()[moves]
         states = np.arange(machine.states)

@@ -1,7 +1,7 @@
 """A point that moves in the plane among coloured discs, single and batched."""
 
 from nrm.envs.plane.config import FLAT, ROBOT, Disc, PlaneConfig
-from nrm.envs.plane.env import BatchedPlane, PlaneEnv
+from nrm.envs.plane.env import PlaneEnv
 from nrm.envs.plane.geometry import DIRECTIONS
 
-__all__ = ["DIRECTIONS", "FLAT", "ROBOT", "BatchedPlane", "Disc", "PlaneConfig", "PlaneEnv"]
+__all__ = ["DIRECTIONS", "FLAT", "ROBOT", "Disc", "PlaneConfig", "PlaneEnv"]

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from nrm.aliases import Symbol
+from nrm.envs.batched import Dynamics
 from nrm.envs.registry import ENVS, OwnEnvConfig, TaskSpace
 from nrm.errors import EnvError
 from nrm.logic import atom, both
@@ -127,10 +128,11 @@ class PlaneConfig(OwnEnvConfig):
         together = (both(*map(atom, names)) for names in self._occurring() if len(names) > 1)
         return TaskSpace(self.alphabet, (*map(atom, self.names), *together))
 
-    def _classes(self) -> Any:
-        from nrm.envs.plane.env import BatchedPlane, PlaneEnv
+    def dynamics(self) -> Dynamics:
+        """A point among discs."""
+        from nrm.envs.plane.env import PlaneDynamics
 
-        return PlaneEnv, BatchedPlane
+        return PlaneDynamics(self)
 
     def title(self) -> str:
         """The plane's name, and what is observed."""

@@ -1,4 +1,4 @@
-"""The environment of discs: how it moves and looks, for Gymnasium, and N times with tasks."""
+"""The environment of discs: how it moves and looks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, Symbol
-from nrm.envs.batched import BatchedTasks, Dynamics, Places, Reader
+from nrm.envs.batched import Dynamics, Places, Reader
 from nrm.envs.counter_rng import Words
 from nrm.envs.grids import initials
 from nrm.envs.plane.config import PlaneConfig
 from nrm.envs.plane.geometry import DIRECTIONS, Geometry, Reading
 from nrm.envs.single import SingleEnv
-from nrm.envs.task_runner import End
-from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
 
 COLOURS = {
@@ -170,13 +169,6 @@ class PlaneDynamics(Dynamics):
         return Painter(self.config, 512)
 
 
-class BatchedPlane(BatchedTasks):
-    """The environment of `PlaneEnv` with a task, or one of many for each episode, N times side by side."""
-
-    def __init__(self, config: PlaneConfig, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
-        super().__init__(PlaneDynamics(config), tasks, count, end)
-
-
 class PlaneEnv(SingleEnv):
     """A point that moves in a plane with coloured discs.
 
@@ -197,6 +189,4 @@ class PlaneEnv(SingleEnv):
       `render_mode`: `rgb_array` or `ansi`.
     """
 
-    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # noqa: RUF012 - as the base class has it
     config_class = PlaneConfig
-    dynamics_class = PlaneDynamics
