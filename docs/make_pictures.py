@@ -80,13 +80,14 @@ def picture(found: Shortcuts, with_symmetry: bool) -> bytes:
     graph.node_attr.update(style="filled", fontname="Helvetica", fontsize="11", fixedsize="true", width="0.72")
     graph.edge_attr.update(fontname="Helvetica", fontsize="10", arrowsize="0.7")
     _states(graph, found.machine)
-    (symmetry,) = found.generators
+    (symmetry,) = found.group.generators
+    images = found.states_under(symmetry)
     for state in range(found.machine.states):
         for number, letters in enumerate(found.classes):
             paint = CLASS_COLOURS[number]
             target = int(found.machine.columns[state, number])
             # Loops of the lower state of a pair hang below it, out of the way of the arrow between them.
-            side = "s" if target == state > symmetry.states[state] else ""
+            side = "s" if target == state > images[state] else ""
             graph.add_edge(
                 state,
                 target,
@@ -98,7 +99,7 @@ def picture(found: Shortcuts, with_symmetry: bool) -> bytes:
                 tailport=side,
             )
     if with_symmetry:
-        for state, image in enumerate(symmetry.states):
+        for state, image in enumerate(images):
             if state < image:
                 graph.add_edge(
                     state, image, key="h", label="  h", dir="both", style="dashed", constraint="false", penwidth="1.6"

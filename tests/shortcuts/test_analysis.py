@@ -84,8 +84,8 @@ def test_kinds_and_verdicts_follow_from_the_maps(machine: MooreMachine) -> None:
 def test_generators_are_symmetries_of_the_states(machine: MooreMachine) -> None:
     found = shortcuts(machine)
     small = found.machine
-    for symmetry in found.generators:
-        states, classes = np.array(symmetry.states), np.array(symmetry.classes)
+    for symmetry in found.group.generators:
+        states, classes = np.array(found.states_under(symmetry)), np.array(symmetry)
         assert states[small.initial] == small.initial
         assert (small.outputs[states] == small.outputs).all()
         assert (states[small.columns] == small.columns[states][:, classes]).all()

@@ -10,7 +10,6 @@ import nrm
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, minimise
 from nrm.shortcuts import shortcuts
-from nrm.shortcuts.reduction import reduced
 from nrm.shortcuts.symmetry_group import SymmetryGroup, compose
 from nrm.shortcuts.symmetry_search import SymmetrySearch, refined_colours
 from tests.shortcuts.planted import cycle, machine_of, planted
@@ -52,7 +51,7 @@ def check(found: SymmetryGroup, expected: set[tuple[int, ...]]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(planted())
 def test_groups_of_small_machines(machine: MooreMachine) -> None:
-    small = reduced(machine)
+    small = minimise(machine, by="outputs")
     if small.states <= 7:
         check(shortcuts(machine).group, symmetries(small))
 
@@ -60,7 +59,7 @@ def test_groups_of_small_machines(machine: MooreMachine) -> None:
 @settings(max_examples=100, deadline=None)
 @given(planted())
 def test_groups_found_by_refined_colours(machine: MooreMachine) -> None:
-    small = reduced(machine)
+    small = minimise(machine, by="outputs")
     with patch.object(SymmetrySearch, "patience", 1):
         found = shortcuts(machine)
         accepted = {images for images in permutations(range(small.classes)) if SymmetrySearch(small).contains(images)}
@@ -100,10 +99,10 @@ def test_every_symmetry_keeps_the_refined_colours(machine: MooreMachine) -> None
 @settings(max_examples=100, deadline=None)
 @given(planted())
 def test_reduction_is_minimisation_by_outputs(machine: MooreMachine) -> None:
-    small = reduced(machine)
+    small = minimise(machine, by="outputs")
     twin = minimise(machine, by="outputs")
     assert (small.states, small.classes) == (twin.states, twin.classes)
-    assert reduced(twin) == twin
+    assert minimise(twin, by="outputs") == twin
 
 
 def test_refining_colours_is_work_too() -> None:

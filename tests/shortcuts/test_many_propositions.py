@@ -52,7 +52,6 @@ def test_diagrams_say_what_lists_of_letters_say(machine: MooreMachine) -> None:
         assert found.machine.letter_class.tolist() == plain.machine.letter_class.tolist()
         assert found.count == plain.count
         assert found.class_sizes == plain.class_sizes
-        assert found.truths == plain.truths
         assert found.verdicts == plain.verdicts
         assert found.renamings.essential == plain.renamings.essential
         assert found.renamings.count == plain.renamings.count

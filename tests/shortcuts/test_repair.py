@@ -107,8 +107,8 @@ def test_symmetries_of_accepting_states_are_beyond_a_potential() -> None:
     assert found.symmetries == 2
     repair = breaking_potential(found)
     assert not repair.removes_every_symmetry
-    (symmetry,) = repair.left.generators
-    moved = [state for state, image in enumerate(symmetry.states) if state != image]
+    (symmetry,) = repair.left.group.generators
+    moved = [state for state, image in enumerate(repair.left.states_under(symmetry)) if state != image]
     assert repair.left.machine.accepting[moved].all()
     # Any other potential that pays the same for every success is as blind.
     generator = np.random.default_rng(0)

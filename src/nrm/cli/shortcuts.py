@@ -109,7 +109,7 @@ def _head(names: tuple[str, ...], found: Found, assumed: str | None) -> list[str
 
 def _as_json(found: Found, potential: PotentialRepair | None) -> dict[str, object]:
     classes = _classes(found)
-    moved = [[pair for pair in enumerate(one.classes) if pair[0] != pair[1]] for one in found.generators]
+    moved = [[pair for pair in enumerate(one) if pair[0] != pair[1]] for one in found.group.generators]
     data: dict[str, object] = {
         "kind": found.alphabet.kind,
         "states": found.machine.states,

@@ -13,17 +13,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.automata import LetterClasses, Truths
+from nrm.automata import LetterClasses
 from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
-from nrm.machines import Alphabet, MachineLike, MooreMachine, TaskSet, amount_of_letters, as_machines, class_text
+from nrm.machines import (
+    Alphabet,
+    MachineLike,
+    MooreMachine,
+    TaskSet,
+    amount_of_letters,
+    as_machines,
+    class_text,
+    minimise,
+)
 from nrm.shortcuts.data_shortcuts import DataShortcuts, Prefixes
 from nrm.shortcuts.reduction import (
-    class_name,
     is_by_names,
     joint,
     map_letters,
     name_map,
-    reduced,
     unrolled,
 )
 from nrm.shortcuts.renaming import Renamings, renamings
@@ -35,7 +42,7 @@ from nrm.shortcuts.symmetry_group import (
     symmetry_group,
 )
 from nrm.shortcuts.symmetry_search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, labels_needed, truths_in_orbits
+from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, labels_needed
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
 
@@ -46,16 +53,6 @@ class Counts(NamedTuple):
     every: Decimal
     class_internal: Decimal
     by_symmetry: Decimal
-
-
-@dataclass(frozen=True)
-class Symmetry:
-    """A permutation of states that renames classes of letters and changes no reward."""
-
-    classes: Permutation
-    """The image of each letter class."""
-    states: Permutation
-    """The image of each state of `Shortcuts.machine`."""
 
 
 @dataclass(frozen=True)
@@ -117,18 +114,13 @@ class Shortcuts:
     @cached_property
     def class_texts(self) -> tuple[str, ...]:
         """Each class for people: the names of its letters, or where these are too many a guard that holds at them."""
-        return tuple(map(self._class_text, range(self.machine.classes)))
-
-    def _class_text(self, number: int) -> str:
-        letters = self.machine.letters.members(number)
-        if letters is None:
-            return class_text(self.machine, number)
-        return class_name(tuple(map(self.alphabet.letter_name, letters)))
-
-    @cached_property
-    def truths(self) -> tuple[Truths, ...]:
-        """For each set of letters that are confused: propositions that hold, and that fail, at some of them (bits)."""
-        return truths_in_orbits(self)
+        texts = []
+        for number in range(self.machine.classes):
+            letters = self.machine.letters.members(number)
+            names = [self.alphabet.letter_name(letter) for letter in letters or ()]
+            several = "{" + listing(names, 3) + "}" if names else class_text(self.machine, number)
+            texts.append(names[0] if len(names) == 1 else several)
+        return tuple(texts)
 
     @cached_property
     def class_internal(self) -> int:
@@ -144,12 +136,6 @@ class Shortcuts:
     def symmetries(self) -> int:
         """The order of the group of symmetries, the identity included."""
         return self.group.order
-
-    @cached_property
-    def generators(self) -> tuple[Symmetry, ...]:
-        """Few symmetries from which all others can be composed."""
-        search = self._search()
-        return tuple(Symmetry(images, search.states_of(images)) for images in self.group.generators)
 
     @property
     def groundable(self) -> bool:
@@ -178,8 +164,7 @@ class Shortcuts:
                 ]
                 yield name_map(self.alphabet, values)
 
-    def __iter__(self) -> Iterator[dict[str, str]]:
-        return self.maps()
+    __iter__ = maps
 
     def __contains__(self, candidate: object) -> bool:
         return isinstance(candidate, Mapping) and is_by_names(candidate) and self.kind(candidate) is not None
@@ -268,7 +253,7 @@ class Shortcuts:
                 f"{horizon} steps of a machine with {self.machine.states} states and {self.machine.classes} letter "
                 f"classes are more than {most:,} transitions; ask for a shorter horizon"
             )
-        bounded = reduced(unrolled(self.machine, horizon))
+        bounded = minimise(unrolled(self.machine, horizon), by="outputs")
         group = symmetry_group(SymmetrySearch(bounded, work=self.work))
         return Shortcuts(self.machines, bounded, group, self.work, self.terms)
 
@@ -378,7 +363,7 @@ def task_set_shortcuts(pool: TaskSet, work: int = DEFAULT_WORK) -> TaskSetShortc
 
 
 def _side_by_side(machines: Sequence[MooreMachine], work: int) -> TaskSetShortcuts:
-    least = [reduced(machine) for machine in machines]
+    least = [minimise(machine, by="outputs") for machine in machines]
     pool = TaskSet(tuple(least), tuple(map(str, range(len(least)))))
     union = pool.union
     # A state looks like the states of its own task with its own potential, and like no others.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.aliases import FloatArray, Step
-from nrm.errors import LimitError, NrmError, TraceError, listing
+from nrm.errors import LimitError, NrmError, listing
 from nrm.machines import Alphabet
 from nrm.shortcuts.analysis import ShortcutKind, Shortcuts
 from nrm.shortcuts.reduction import name_map
@@ -43,15 +43,6 @@ class Diagnosis:
     def is_shortcut(self) -> bool:
         """Whether the errors are a property of the task (True) or of the training (False)."""
         return self.kind is not None
-
-
-def confusion_matrix(alphabet: Alphabet, true: Sequence[Step], predicted: Sequence[Step]) -> FloatArray:
-    """(letters, letters) how often each true letter (row) was predicted as each letter (column)."""
-    if len(true) != len(predicted):
-        raise TraceError(f"{len(true)} true symbols, but {len(predicted)} predictions; give one for each")
-    matrix = np.zeros((alphabet.size, alphabet.size))
-    np.add.at(matrix, (alphabet.encode(true), alphabet.encode(predicted)), 1.0)
-    return matrix
 
 
 def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
@@ -196,14 +187,13 @@ def _checked(alphabet: Alphabet, confusion: ArrayLike) -> FloatArray:
         raise NrmError("a confusion matrix must be a table of numbers with rows of equal length") from None
     size = alphabet.size
     if matrix.shape != (size, size):
-        shape = " x ".join(map(str, matrix.shape)) or "a single number"
         raise NrmError(
-            f"the confusion matrix is {shape}, but the alphabet has {size} letters: give {size} x {size}, "
-            "a row for each true letter and a column for each prediction"
+            f"the shape of the confusion matrix is {matrix.shape}; give {size} x {size}, a row for each true letter "
+            "and a column for each prediction"
         )
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        row, column = (int(value) for value in np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0])
-        raise NrmError(f"the confusion matrix holds {matrix[row, column]} at row {row}, column {column}; give counts")
+    wrong = matrix[~(np.isfinite(matrix) & (matrix >= 0))]
+    if len(wrong):
+        raise NrmError(f"the confusion matrix holds {wrong[0]}; give counts")
     if not matrix.any():
         raise NrmError("the confusion matrix is all zero: no prediction was recorded")
     return matrix

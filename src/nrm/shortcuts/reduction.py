@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from nrm.aliases import Letter, SymbolMap
-from nrm.errors import AlphabetError, MachineError, listing
+from nrm.errors import AlphabetError, MachineError
 from nrm.machines import Alphabet, MooreMachine, minimise, product
 
 
@@ -25,11 +25,6 @@ def map_letters(alphabet: Alphabet, mapping: SymbolMap) -> dict[Letter, Letter]:
     return values
 
 
-def class_name(letters: Sequence[str]) -> str:
-    """A class of letters: the letter itself, or `{a, b}`."""
-    return letters[0] if len(letters) == 1 else "{" + listing(letters, 3) + "}"
-
-
 def is_by_names(mapping: Mapping[Any, Any]) -> TypeGuard[SymbolMap]:
     """Whether a map takes names to names."""
     return all(isinstance(name, str) for pair in mapping.items() for name in pair)
@@ -40,11 +35,6 @@ def name_map(alphabet: Alphabet, values: Sequence[Letter]) -> dict[str, str]:
     return {alphabet.letter_name(letter): alphabet.letter_name(value) for letter, value in enumerate(values)}
 
 
-def reduced(machine: MooreMachine) -> MooreMachine:
-    """The machine without unreachable states, and without states and letters that rewards cannot tell apart."""
-    return minimise(machine, by="outputs")
-
-
 def joint(machines: Sequence[MooreMachine]) -> MooreMachine:
     """The machine of several tasks that run side by side, its output the combination of theirs.
 
@@ -53,10 +43,10 @@ def joint(machines: Sequence[MooreMachine]) -> MooreMachine:
     """
     if not machines:
         raise MachineError("no machine was given; give at least one task")
-    result = reduced(machines[0])
-    for machine in machines[1:]:
-        result = minimise(_pairs(result, reduced(machine)), by="outputs")
-    return result
+    first, *others = (minimise(machine, by="outputs") for machine in machines)
+    for other in others:
+        first = minimise(_pairs(first, other), by="outputs")
+    return first
 
 
 def unrolled(machine: MooreMachine, horizon: int) -> MooreMachine:

@@ -54,8 +54,7 @@ class Renamings:
                 moved.update(zip(free, values, strict=True))
                 yield {name: moved[name] for name in self.propositions}
 
-    def __iter__(self) -> Iterator[dict[Symbol, Symbol]]:
-        return self.maps()
+    __iter__ = maps
 
     def __contains__(self, candidate: object) -> bool:
         return isinstance(candidate, Mapping) and is_by_names(candidate) and self._holds(candidate)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, Decimal, Inexact, localcontext
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import product
 from math import factorial, prod
 from typing import Any, TypeVar
 
@@ -27,13 +28,8 @@ def compose(outer: Sequence[int], inner: Sequence[int]) -> Permutation:
     return tuple([outer[image] for image in inner])
 
 
-@dataclass(frozen=True)
-class Stabiliser:
-    """One link of a chain of stabilisers: where the elements that fix all earlier base points send this one."""
-
-    base: int
-    tree: Mapping[int, tuple[int, int] | None]
-    """For each point of the orbit of `base`: a generator's number and the point it was reached from (None: base)."""
+Orbit = Mapping[int, tuple[Permutation, int] | None]
+"""For each point of the orbit of the first one: a generator, and the point from which it led there (first: None)."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,13 @@ class SymmetryGroup:
 
     degree: int
     generators: tuple[Permutation, ...]
-    chain: tuple[Stabiliser, ...] = field(repr=False, compare=False)
+    chain: tuple[Orbit, ...] = field(repr=False, compare=False)
+    """Of each base point, where the elements that fix all earlier ones send it."""
 
     @cached_property
     def order(self) -> int:
         """How many elements the group has, the identity included (orbit-stabiliser theorem)."""
-        return prod(len(level.tree) for level in self.chain)
+        return prod(map(len, self.chain))
 
     @cached_property
     def orbits(self) -> tuple[tuple[int, ...], ...]:
@@ -78,39 +75,25 @@ class SymmetryGroup:
 
     def elements(self) -> Iterator[Permutation]:
         """Every element once, the identity first, as they are asked for."""
-        points = [tuple(level.tree) for level in self.chain]
-        chosen = [0] * len(points)
-        # Entry d composes the representatives chosen on the first d links; the first point of each has the identity.
-        products = [self.identity] * (len(points) + 1)
-        while True:
-            yield products[-1]
-            depth = len(points) - 1
-            while depth >= 0 and chosen[depth] == len(points[depth]) - 1:
-                chosen[depth] = 0
-                depth -= 1
-            if depth < 0:
-                return
-            chosen[depth] += 1
-            element = compose(products[depth], self.representative(depth, points[depth][chosen[depth]]))
-            products[depth + 1 :] = [element] * (len(points) - depth)
+        for points in product(*self.chain):
+            chosen = (self._leading(orbit, point) for orbit, point in zip(self.chain, points, strict=True))
+            yield reduce(compose, chosen, self.identity)
 
-    def representative(self, depth: int, point: int) -> Permutation:
-        """An element that fixes the base points before `depth` and sends the one at `depth` to `point`."""
+    def _leading(self, orbit: Orbit, point: int) -> Permutation:
+        """An element that keeps the base points before that of an orbit of the chain, and sends that one to `point`."""
         element = self.identity
-        link = self.chain[depth].tree[point]
-        while link is not None:
-            generator, point = link
-            element = compose(element, self.generators[generator])
-            link = self.chain[depth].tree[point]
+        while (link := orbit[point]) is not None:
+            element, point = compose(element, link[0]), link[1]
         return element
 
     def __contains__(self, images: object) -> bool:
         """Whether a permutation is an element: strip it by one element of each link of the chain."""
         rest = list(images) if isinstance(images, Sequence) else []
-        for depth, stabiliser in enumerate(self.chain):
-            if rest[stabiliser.base] not in stabiliser.tree:
+        for orbit in self.chain:
+            image = rest[next(iter(orbit))]
+            if image not in orbit:
                 return False
-            back = self.representative(depth, rest[stabiliser.base])
+            back = self._leading(orbit, image)
             inverse = {image: point for point, image in enumerate(back)}
             rest = [inverse[image] for image in rest]
         return rest == list(range(self.degree))
@@ -118,25 +101,19 @@ class SymmetryGroup:
     @cached_property
     def factors(self) -> tuple[SymmetryGroup, ...]:
         """Groups on disjoint sets of points whose direct product is this group."""
-        parts: list[tuple[set[int], list[int]]] = []
-        for number, generator in enumerate(self.generators):
-            moved = {point for point, image in enumerate(generator) if point != image}
-            numbers = [number]
-            for part in [part for part in parts if part[0] & moved]:
-                moved |= part[0]
-                numbers += part[1]
-                parts.remove(part)
-            parts.append((moved, numbers))
-        return tuple(self._factor(moved, sorted(numbers)) for moved, numbers in sorted(parts, key=lambda p: min(p[0])))
-
-    def _factor(self, moved: set[int], numbers: list[int]) -> SymmetryGroup:
-        place = {number: index for index, number in enumerate(numbers)}
-        chain = tuple(
-            Stabiliser(level.base, {p: (place[link[0]], link[1]) if link else None for p, link in level.tree.items()})
-            for level in self.chain
-            if level.base in moved
+        moves = {one: {point for point, image in enumerate(one) if point != image} for one in self.generators}
+        parts: list[set[int]] = []
+        for moved in moves.values():
+            touched = [part for part in parts if part & moved]
+            parts = [*(part for part in parts if not part & moved), moved.union(*touched)]
+        return tuple(
+            SymmetryGroup(
+                self.degree,
+                tuple(generator for generator, moved in moves.items() if moved <= part),
+                tuple(orbit for orbit in self.chain if next(iter(orbit)) in part),
+            )
+            for part in sorted(parts, key=min)
         )
-        return SymmetryGroup(self.degree, tuple(self.generators[number] for number in numbers), chain)
 
     @cached_property
     def moved(self) -> tuple[int, ...]:
@@ -172,7 +149,7 @@ def group_of(
     completions.
     """
     generators = _Generators(degree)
-    chain: list[Stabiliser] = []
+    chain: list[Orbit] = []
     for depth in range(len(base) - 1, -1, -1):
         point, candidates = base[depth]
         stay = [(earlier, earlier) for earlier, _ in base[:depth]]
@@ -188,7 +165,7 @@ def group_of(
                 generators.add(found)
                 tree = generators.tree(point)
         if len(tree) > 1:
-            chain.append(Stabiliser(point, tree))
+            chain.append(tree)
     return SymmetryGroup(degree, tuple(generators.elements), tuple(reversed(chain)))
 
 
@@ -197,24 +174,24 @@ class _Generators:
 
     def __init__(self, degree: int, elements: Iterable[Permutation] = ()) -> None:
         self.elements: list[Permutation] = []
-        self.movers: list[list[int]] = [[] for _ in range(degree)]
+        self.movers: list[list[Permutation]] = [[] for _ in range(degree)]
         for element in elements:
             self.add(element)
 
     def add(self, element: Permutation) -> None:
         for point, image in enumerate(element):
             if point != image:
-                self.movers[point].append(len(self.elements))
+                self.movers[point].append(element)
         self.elements.append(element)
 
-    def tree(self, start: int) -> dict[int, tuple[int, int] | None]:
+    def tree(self, start: int) -> Orbit:
         """The orbit of a point, each new point with the generator and the point that led to it."""
-        tree: dict[int, tuple[int, int] | None] = {start: None}
+        tree: dict[int, tuple[Permutation, int] | None] = {start: None}
         for point in (pending := [start]):
-            for number in self.movers[point]:
-                image = self.elements[number][point]
+            for generator in self.movers[point]:
+                image = generator[point]
                 if image not in tree:
-                    tree[image] = (number, point)
+                    tree[image] = (generator, point)
                     pending.append(image)
         return tree
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
 from itertools import chain, combinations
+from operator import or_
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
-from nrm.automata import Truths
-from nrm.errors import listing
 from nrm.shortcuts.renaming import Renamings
 from nrm.shortcuts.symmetry_group import SymmetryGroup, symmetry_group
 from nrm.shortcuts.symmetry_search import SymmetrySearch
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from nrm.shortcuts.analysis import Shortcuts
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class SymbolVerdict:
     """Whether rewards can teach the meaning of a symbol, and what it may be confused with otherwise."""
 
     symbol: Symbol
     groundable: bool
-    alike: tuple[Symbol, ...] = ()
+    alike: tuple[Symbol, ...] = field(default=(), repr=False)
     """Symbols that the task treats like this one, itself among them; one tuple serves all of them."""
-    swapped: tuple[tuple[Symbol, ...], ...] = ()
+    swapped: tuple[tuple[Symbol, ...], ...] = field(default=(), repr=False)
     """Sets of symbols that symmetries of the task swap it with."""
     used: bool = True
     """Whether the task ever looks at it: False for a proposition whose truth never matters."""
@@ -34,7 +34,7 @@ class SymbolVerdict:
     @property
     def within_class(self) -> tuple[Symbol, ...]:
         """Symbols that the task treats like this one: confusing them is harmless for the task."""
-        return tuple(self._others())
+        return tuple(name for name in self.alike if name != self.symbol)
 
     @property
     def by_symmetry(self) -> tuple[Symbol, ...]:
@@ -44,7 +44,7 @@ class SymbolVerdict:
     @property
     def confusable_with(self) -> tuple[Symbol, ...]:
         """Every symbol that some shortcut maps this one to."""
-        return self.within_class + self.by_symmetry
+        return tuple(self.confusions())
 
     @property
     def confusable_count(self) -> int:
@@ -53,23 +53,14 @@ class SymbolVerdict:
 
     def confusions(self) -> Iterator[Symbol]:
         """The symbols of `confusable_with`, as they are asked for."""
-        return chain(self._others(), chain.from_iterable(self.swapped))
-
-    def _others(self) -> Iterator[Symbol]:
-        return (name for name in self.alike if name != self.symbol)
-
-    def __repr__(self) -> str:
-        within, swapped = listing(self.within_class), listing(self.by_symmetry)
-        return (
-            f"SymbolVerdict({self.symbol!r}, groundable={self.groundable}, within_class=({within}), "
-            f"by_symmetry=({swapped}), used={self.used})"
-        )
+        alike = (name for name in self.alike if name != self.symbol)
+        return chain(alike, chain.from_iterable(self.swapped))
 
 
 def all_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
     """The verdicts on all symbols, in time that grows with the number of symbols and not with its square."""
     if found.alphabet.is_free:
-        return tuple(_proposition_verdict(found, name) for name in found.alphabet.symbols)
+        return _proposition_verdicts(found)
     swapped = [
         tuple(found.classes[image] for image in orbit if image != number)
         for number, orbit in enumerate(found.group.orbit_of)
@@ -81,27 +72,22 @@ def all_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
     return tuple(verdicts)
 
 
-def _proposition_verdict(found: Shortcuts, proposition: Symbol) -> SymbolVerdict:
-    """The verdict on a proposition, by the surviving renamings and by its truth in letters that are confused."""
-    bit = found.alphabet.symbols.index(proposition)
-    renamings = found.renamings
-    # In each set of letters that are confused with each other, the proposition must be always or never true.
-    groundable = not any(true & false & 1 << bit for true, false in found.truths)
-    alike = (proposition, *renamings.within_class(proposition))
-    swapped = tuple((other,) for other in renamings.by_symmetry(proposition))
-    return SymbolVerdict(proposition, groundable, alike, swapped, proposition in renamings.essential)
-
-
-def truths_in_orbits(found: Shortcuts) -> tuple[Truths, ...]:
-    """For each set of letters that are confused: the propositions that hold, and that fail, at some of them (bits)."""
+def _proposition_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
+    """The verdicts on propositions, by the surviving renamings and by their truth in letters that are confused."""
     by_class = found.machine.letters.truths(len(found.alphabet.symbols))
-    merged = []
+    # In each set of letters that are confused with each other, a proposition must be always or never true.
+    unclear = 0
     for orbit in found.group.orbits:
-        true = false = 0
-        for number in orbit:
-            true, false = true | by_class[number][0], false | by_class[number][1]
-        merged.append((true, false))
-    return tuple(merged)
+        true = reduce(or_, (by_class[number][0] for number in orbit))
+        false = reduce(or_, (by_class[number][1] for number in orbit))
+        unclear |= true & false
+    renamings = found.renamings
+    verdicts = []
+    for bit, name in enumerate(found.alphabet.symbols):
+        alike = (name, *renamings.within_class(name))
+        swapped = tuple((other,) for other in renamings.by_symmetry(name))
+        verdicts.append(SymbolVerdict(name, not unclear >> bit & 1, alike, swapped, name in renamings.essential))
+    return tuple(verdicts)
 
 
 def labels_needed(found: Shortcuts) -> tuple[Symbol, ...]:
