@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tyro
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 GAP = 16
@@ -29,18 +29,22 @@ def main(
         shown.wait_for_selector(".player")
         shown.add_style_tag(
             content=".transport, .keys { display: none !important } .player { outline: none !important }"
+            "#formula { background: white !important } #formula .text { font-size: 20px; display: inline-block }"
+            "#machine { position: fixed; top: 2200px; left: 0; z-index: 9; overflow: visible !important; mask: none; }"
+            "#machine, #machine svg { width: max-content; max-width: none !important; background: white }"
         )
         tasks = shown.locator("#closer-tools label", has_text="Task").locator("select")
         if tasks.count():
             tasks.first.select_option(index=0)
         shown.locator(".player").focus()
+        shown.evaluate("window.scrollTo(0, 0)")
         steps = int(shown.locator(".player input[type=range]").get_attribute("max"))
-        formula = shown.locator("#formula").evaluate("node => node.firstChild.textContent").strip()
-        frames = [frame(shown, formula, width)]
+        shown.keyboard.press("Home")
+        frames = [frame(shown, width)]
         for _ in range(steps):
             shown.keyboard.press("ArrowRight")
             shown.wait_for_timeout(60)
-            frames.append(frame(shown, formula, width))
+            frames.append(frame(shown, width))
         browser.close()
     palette = frames[-1].quantize(128, dither=Image.Dither.NONE)
     reduced = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in frames]
@@ -48,27 +52,18 @@ def main(
     reduced[0].save(out, save_all=True, append_images=reduced[1:], duration=times, loop=0, optimize=True)
 
 
-def frame(shown: Any, formula: str, width: int) -> Image.Image:
-    """One picture: the formula above the machine and the player, side by side."""
-    machine, player = (part(shown, name) for name in ("#machine svg", ".player"))
+def frame(shown: Any, width: int) -> Image.Image:
+    """One picture: the formula with its ticks above the machine and the player, side by side."""
+    formula, machine, player = (part(shown, name) for name in ("#formula .text", "#machine svg", ".player"))
     half = (width - 3 * GAP) // 2
     machine, player = (scaled(one, half) for one in (machine, player))
-    font = ImageFont.truetype("DejaVuSansMono.ttf", 18) if font_found() else ImageFont.load_default(18)
-    height = 56 + max(machine.height, player.height) + GAP
+    top = formula.height + 2 * GAP
+    height = top + max(machine.height, player.height) + GAP
     picture = Image.new("RGB", (width, height), "white")
-    ImageDraw.Draw(picture).text((GAP, GAP), formula, fill="#1b2733", font=font)
-    picture.paste(player, (GAP, 56))
-    picture.paste(machine, (2 * GAP + half, 56 + (height - 56 - GAP - machine.height) // 3))
+    picture.paste(formula, (GAP, GAP))
+    picture.paste(player, (GAP, top))
+    picture.paste(machine, (2 * GAP + half, top + (height - top - GAP - machine.height) // 3))
     return picture
-
-
-def font_found() -> bool:
-    """Whether the machine has a font of one width."""
-    try:
-        ImageFont.truetype("DejaVuSansMono.ttf", 18)
-    except OSError:
-        return False
-    return True
 
 
 def part(shown: Any, selector: str) -> Image.Image:

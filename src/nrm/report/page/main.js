@@ -52,7 +52,7 @@ function openCloser(env, name) {
     ...(envs.length > 1 ? [dropdown("Environment", envs.map((one) => [one, one]), env, (value) => openCloser(value, name))] : []));
   if (all[0].many) { openTrial(groups); return; }
   $("grounding-title").textContent = "The learned grounding";
-  $("formula").replaceChildren(task.formula);
+  showFormula(task.formula);
   drawMachine(task);
   drawWords(task);
   drawGrounding(groups);

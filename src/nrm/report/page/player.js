@@ -2,9 +2,32 @@
 
 const ARROWS = { up: "↑ ", right: "→ ", down: "↓ ", left: "← " };
 const ENDS = {
-  success: "the task is done", failure: "the task has failed", limit: "the time is up", cut: "the rest was not recorded",
+  success: (steps) => `satisfied in ${count(steps, "step")}`, failure: (steps) => `violated after ${count(steps, "step")}`,
+  limit: () => "the time is up", cut: () => "the rest was not recorded",
 };
 let player = null;
+
+/** The formula above the machine, and a badge behind it. */
+function showFormula(text, badge = null) {
+  $("formula").replaceChildren(el("span", { class: "text" }, text), " ", badge ?? "");
+}
+
+/** Tick the symbols of the formula that have brought the task forward. */
+function tickFormula(symbols) {
+  const shown = $("formula").querySelector(".text");
+  const parts = shown.textContent.split(/([\p{L}_][\p{L}\p{N}_]*)/u);
+  shown.replaceChildren(...parts.map((part) => (symbols.has(part) ? el("span", { class: "ticked" }, part) : part)));
+}
+
+/** The symbols of the steps that paid; a step that takes something back unticks those of the last one. */
+function broughtForward(recording, steps) {
+  const ticked = [];
+  for (const step of steps) {
+    if (step.reward > 0) ticked.push(nameOf(recording, step.letter).split(" & "));
+    else if (step.reward < 0) ticked.pop();
+  }
+  return new Set(ticked.flat());
+}
 
 /** What an action is called: by the environment, by its number, or by its numbers where there are several. */
 const actionOf = (recording, { action }) => (typeof action === "string" ? action : recording.actions[action] ?? `action ${action}`);
@@ -128,6 +151,7 @@ class Player {
     const before = done.length > 1 ? done.at(-2).state : task.machine.initial;
     lightState(now ? before : null, state);
     const total = done.reduce((sum, step) => sum + step.reward, 0);
+    tickFormula(broughtForward(recording, done));
     this.drawFacts(now, total);
     this.drawBeliefs(now, state);
     this.drawSight(now, state);
@@ -140,8 +164,8 @@ class Player {
   caption(now, state, total) {
     if (!now) return `The beginning; state ${state}`;
     const { recording } = this;
-    const end = this.place === this.last ? `; ${ENDS[this.episode.end]}` : "";
-    return `Step ${this.place}: ${actionOf(recording, now)}, symbol ${nameOf(recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(total)}, state ${state}${end}`;
+    const end = this.place === this.last ? `; ${ENDS[this.episode.end](this.last)}` : "";
+    return `Step ${this.place}: ${actionOf(recording, now)}, symbol ${nameOf(recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(Math.round(total * 100) / 100)}, state ${state}${end}`;
   }
 
   drawFacts(now, total) {
@@ -152,7 +176,7 @@ class Player {
       const content = contentOf(recording, letter);
       return [content >= 0 ? el("img", { src: data.tiles[recording.tiles[content][0]], alt: "" }) : null, nameOf(recording, letter)];
     };
-    const end = this.place === this.last ? el("small", {}, ` ${ENDS[this.episode.end]}`) : null;
+    const end = this.place === this.last ? el("small", { class: "end" }, ENDS[this.episode.end](this.last)) : null;
     const predicted = !now ? "–" : now.read
       ? [symbol(now.read[0][0]), el("small", {}, ` ${percent(now.read[0][1], 0)}`)]
       : el("small", { class: "long" }, `none: ${method.label} ${method.unread}`);
@@ -163,7 +187,7 @@ class Player {
       fact("True symbol", now ? symbol(now.letter) : "–"),
       fact("Predicted symbol", predicted),
       fact("Reward", now ? signed(now.reward) : "–"),
-      fact("Return so far", plainNumber(Math.round(total * 1000) / 1000)));
+      fact("Return so far", plainNumber(Math.round(total * 100) / 100)));
   }
 
   drawBeliefs(now, state) {

@@ -8,7 +8,7 @@ function openTrial(groups) {
   const trial = data.trials[groups[0].trial];
   $("grounding-title").textContent = "Formulas that were never trained";
   if (!trial || !trial.formulas.length) {
-    $("formula").replaceChildren(groups[0].task);
+    showFormula(groups[0].task);
     $("machine").replaceChildren(el("p", { class: "quiet" }, "Every episode had another task. No agent could be tried on formulas when the report was written."));
     $("words").replaceChildren();
     if (trial) drawWords({ words: trial.words });
@@ -20,7 +20,7 @@ function openTrial(groups) {
   const open = (number) => {
     const row = trial.formulas[number];
     const task = { name: row.formula, machine: row.machine, view: row.view };
-    $("formula").replaceChildren(row.formula, " ", el("span", { class: `badge${row.origin === "trained" ? "" : " unseen"}` }, ORIGINS[row.origin]));
+    showFormula(row.formula, el("span", { class: `badge${row.origin === "trained" ? "" : " unseen"}` }, ORIGINS[row.origin]));
     drawMachine(task);
     drawTried(trial, groups, number, choose);
     startPlayer(task, groups.map((group) => ({ ...group, recordings: group.recordings.filter((one) => one.formula === number) })));
