@@ -23,8 +23,7 @@ from benchmarks.results import Benchmark, Headline, Row, complete, show
 from benchmarks.unseen import all_runs, curve, outcomes
 from nrm.envs.counter_rng import words
 from nrm.envs.grids import next_cells
-from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.env import MinecraftDynamics, begin
+from nrm.envs.minecraft.env import MinecraftConfig, MinecraftDynamics, begin
 from nrm.machines import MooreMachine, TaskSet
 from nrm.runs import RunConfig, choose_run
 from nrm.samplers import TemplateSampler, sample_tasks

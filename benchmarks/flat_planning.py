@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs.plane import PlaneConfig
-from nrm.envs.plane.geometry import Geometry, Places, Reading
+from nrm.envs.plane.env import PlaneDynamics, Points
 from nrm.machines import MooreMachine
 
 ALONG, ACROSS = 7, 5
@@ -23,7 +23,7 @@ MOVES = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
 Cells = NDArray[np.bool_]
 
 
-def least_steps(config: PlaneConfig, machine: MooreMachine, places: Places) -> NDArray[np.int64]:
+def least_steps(config: PlaneConfig, machine: MooreMachine, places: Points) -> NDArray[np.int64]:
     """(n,) the least steps to acceptance from places (n, 2) where an episode begins; -1 where there is no plan.
 
     The first place is not read by the machine, as in the environment.
@@ -59,8 +59,7 @@ def _letters(config: PlaneConfig, machine: MooreMachine) -> NDArray[np.int64]:
     apart = config.step / ALONG
     axes = [low + apart * np.arange(round((high - low) / apart) + 1) for low, high in ((left, right), (bottom, top))]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
-    holds = Geometry(config).holds(points.astype(np.float32))
-    letters = Reading(config, machine.alphabet).letters(holds)
+    letters = PlaneDynamics(config).reader(machine.alphabet)({"place": points.astype(np.float32)})
     return letters.reshape(len(axes[0]), len(axes[1]))
 
 

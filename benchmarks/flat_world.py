@@ -27,7 +27,7 @@ from nrm.agents import Trainer
 from nrm.envs import TaskSpace
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.envs.plane import FLAT
-from nrm.envs.plane.geometry import Geometry
+from nrm.envs.plane.env import PlaneDynamics
 from nrm.machines import TaskSet, as_machine
 from nrm.runs import RunConfig, choose_run
 from nrm.runs.sections import Changes
@@ -88,7 +88,7 @@ def possible(formula: str) -> float:
     """The share of starts from which the formula can be satisfied within the step limit."""
     keys = episode_keys(words(environment_seeds(0, STARTS)), np.zeros(STARTS, dtype=np.int64))
     machine = as_machine(formula, space().alphabet)
-    return float((least_steps(FLAT, machine, Geometry(FLAT).begin(keys)) > 0).mean())
+    return float((least_steps(FLAT, machine, PlaneDynamics(FLAT).begin(keys)["place"]) > 0).mean())
 
 
 def configured(

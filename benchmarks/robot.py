@@ -114,12 +114,12 @@ def draw(models: dict[int, NeuralRewardMachine], env: PlaneConfig, path: Path, s
     """The plane as the grounders of some seeds see it, with the true borders."""
     from matplotlib.figure import Figure
 
-    from nrm.envs.plane.env import FLOOR, colour
-    from nrm.envs.plane.geometry import Geometry
+    from nrm.envs.plane.env import FLOOR, PlaneDynamics, colour
 
     left, bottom, right, top = env.bounds
     across, up = np.meshgrid(np.linspace(left, right, side), np.linspace(bottom, top, side))
-    seen = Geometry(env).seen(np.stack([across, up], axis=-1).reshape(-1, 2).astype(np.float32))
+    points = np.stack([across, up], axis=-1).reshape(-1, 2).astype(np.float32)
+    seen = PlaneDynamics(env).observe({"place": points})
     colours = np.array([*(colour(env, name) for name in env.names), FLOOR]) / 255
     figure = Figure(figsize=(2.6 * len(models), 2.9), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, len(models)))

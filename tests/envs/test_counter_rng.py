@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from nrm.envs.counter_rng import draws, environment_seeds, episode_keys, words
-from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.env import begin, slipped
+from nrm.envs.minecraft.env import MinecraftConfig, begin, slipped
 from nrm.errors import EnvError
 
 WORD = (1 << 64) - 1

@@ -238,7 +238,7 @@ class LabelledConfig(SymbolsConfig):
 ENVS: Registry[type[EnvConfig]] = Registry(
     "environment",
     ("env_names", "parse", "task", "build", "render", "title"),
-    {name: f"nrm.envs.{name}.config" for name in ("minecraft", "minigrid", "plane", "letter", "gym")},
+    {name: f"nrm.envs.{name}" for name in ("minecraft", "minigrid", "plane", "letter", "gym")},
 )
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrm.envs.minecraft.config import MinecraftConfig
-from nrm.envs.minecraft.env import begin
+from nrm.envs.minecraft.env import MinecraftConfig, begin
 from nrm.envs.minecraft.images import EDGE, SIDE, Painter, scaled, tiles
 
 OTHERS = ["key", "tree", "water", "wood", "iron", "gold", "silk", "coal", "rope", "bread"]

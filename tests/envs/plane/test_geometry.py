@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nrm
 from nrm.envs.counter_rng import words
 from nrm.envs.plane import FLAT, PlaneConfig
-from nrm.envs.plane.geometry import Geometry, Reading
+from nrm.envs.plane.env import PlaneDynamics
 from nrm.errors import EnvError, UnknownSymbolError
 
 TWO = PlaneConfig(discs=("a@0.5,0,0.2", "b@-0.5,0,0.1"))
@@ -29,17 +29,17 @@ def random_places(count: int, seed: int = 0) -> Any:
 
 
 def test_discs_and_the_distance_to_their_borders_by_hand() -> None:
-    geometry = Geometry(TWO)
+    geometry = PlaneDynamics(TWO)
     at = places((0.5, 0.0), (0.65, 0.0), (0.75, 0.0), (-0.5, 0.05), (0.0, 0.0))
     assert geometry.holds(at).tolist() == [[True, False], [True, False], [False, False], [False, True], [False] * 2]
-    assert geometry.to_border(at) == pytest.approx([0.2, 0.05, 0.05, 0.05, 0.3], abs=1e-6)
+    assert np.abs(geometry._away(at)).min(1) == pytest.approx([0.2, 0.05, 0.05, 0.05, 0.3], abs=1e-6)
 
 
 def test_rays_by_hand() -> None:
     # From the origin the ray to the right meets a after 0.3, the one to the left b after 0.4; the reach is 2.
-    lidar = Geometry(PlaneConfig(discs=TWO.discs, observation="lidar"))
-    assert lidar.shape == (32,)
-    seen = lidar.seen(places((0.0, 0.0), (0.5, 0.1), (0.5, -1.0)))[:, ::4]  # right, up, left and down
+    lidar = PlaneDynamics(PlaneConfig(discs=TWO.discs, observation="lidar"))
+    assert lidar.spec.shape == (32,)
+    seen = lidar.observe({"place": places((0.0, 0.0), (0.5, 0.1), (0.5, -1.0))})[:, ::4]  # right, up, left and down
     assert seen[0] == pytest.approx([0.15, 1, 1, 1, 1, 1, 0.2, 1], abs=1e-6)
     assert seen[1] == pytest.approx([0, 0, 0, 0, 1, 1, 1, 1], abs=1e-6)
     assert seen[2] == pytest.approx([1, 0.4, 1, 1, 1, 1, 1, 1], abs=1e-6)
@@ -59,7 +59,7 @@ def walked(config: PlaneConfig, at: Any, name: str, angle: float) -> float:
 def test_rays_against_walking_along_them() -> None:
     config = replace(FLAT, observation="lidar")
     at = random_places(4, 1)
-    seen = Geometry(config).seen(at).reshape(4, 7, 16)
+    seen = PlaneDynamics(config).observe({"place": at}).reshape(4, 7, 16)
     for place in range(4):
         for number, name in enumerate(config.names):
             for ray in range(0, 16, 3):
@@ -70,27 +70,31 @@ def test_rays_against_walking_along_them() -> None:
 @given(st.integers(0, 2**32))
 def test_what_holds_against_a_loop(seed: int) -> None:
     at = random_places(20, seed)
-    found = Geometry(FLAT).holds(at)
+    found = PlaneDynamics(FLAT).holds(at)
     for place, (x, y) in enumerate(at.tolist()):
         inside = {disc.name for disc in FLAT.placed if math.hypot(x - disc.x, y - disc.y) <= disc.radius}
         assert {name for name, holds in zip(FLAT.names, found[place], strict=True) if holds} == inside
 
 
+def moved_by(dynamics: PlaneDynamics, at: Any, actions: Any) -> tuple[Any, Any]:
+    nobody = np.zeros(len(at), dtype=np.int64)
+    moved, left = dynamics.move({"place": at}, actions, nobody.astype(np.uint64), nobody)
+    return moved["place"], [False] * len(at) if left is None else left.tolist()
+
+
 def test_moves_and_edges_by_hand() -> None:
-    stops = Geometry(PlaneConfig(directions=9))
-    moved, left = stops.moved(places((0.0, 0.0), (0.95, 0.95)), np.array([2, 1]))
+    stops = PlaneDynamics(PlaneConfig(directions=9))
+    moved, left = moved_by(stops, places((0.0, 0.0), (0.95, 0.95)), np.array([2, 1]))
     assert moved.tolist() == [pytest.approx([0, 0.1], abs=1e-6), [1.0, 1.0]]
-    assert left.tolist() == [False, False]
-    stayed, _ = stops.moved(moved, np.array([8, 8]))
+    assert left == [False, False]
+    stayed, _ = moved_by(stops, moved, np.array([8, 8]))
     assert (stayed == moved).all()
-    ends = Geometry(PlaneConfig(edge="end"))
-    moved, left = ends.moved(places((0.0, 0.0), (0.95, 0.0)), np.array([4, 0]))
+    ends = PlaneDynamics(PlaneConfig(edge="end"))
+    moved, left = moved_by(ends, places((0.0, 0.0), (0.95, 0.0)), np.array([4, 0]))
     assert moved.tolist() == [pytest.approx([-0.1, 0], abs=1e-6), pytest.approx([1.05, 0], abs=1e-6)]
-    assert left.tolist() == [False, True]
-    low, high = ends.limits()
-    assert (moved >= low).all()
-    assert (moved <= high).all()
-    moved, _ = stops.moved(places((0.0, 0.0)), np.array([[-0.5, 1.0]], dtype=np.float32))
+    assert left == [False, True]
+    assert all(point in ends.observation_space for point in moved)
+    moved, _ = moved_by(stops, places((0.0, 0.0)), np.array([[-0.5, 1.0]], dtype=np.float32))
     assert moved.tolist() == [pytest.approx([-0.05, 0.1], abs=1e-6)]
 
 
@@ -102,26 +106,27 @@ def test_moves_and_edges_by_hand() -> None:
     ],
 )
 def test_starts_lie_where_they_should(start: Any, inside: Any) -> None:
-    begun = Geometry(PlaneConfig(discs=TWO.discs, start=start)).begin(words(list(range(500))))
+    begun = PlaneDynamics(PlaneConfig(discs=TWO.discs, start=start)).begin(words(list(range(500))))["place"]
     assert begun.shape == (500, 2)
     assert all(inside(x, y) for x, y in begun.tolist())
     assert len({tuple(point) for point in begun.tolist()}) == (1 if len(start) == 2 else 500)
 
 
 def test_no_room_to_start_is_said() -> None:
-    full = Geometry(PlaneConfig(discs=("a@0,0,5",), start="outside"))
+    full = PlaneDynamics(PlaneConfig(discs=("a@0,0,5",), start="outside"))
     with pytest.raises(EnvError, match="no room to start"):
         full.begin(words([0]))
 
 
 def test_letters_of_both_alphabets() -> None:
-    holds = np.array([[True, False], [False, True], [False, False]])
+    at = {"place": places((0.5, 0.0), (-0.5, 0.0), (0.0, 0.9))}
     exclusive = nrm.compile("F a", ["empty", "b", "a"]).alphabet
-    assert Reading(PlaneConfig(discs=TWO.discs), exclusive).letters(holds).tolist() == [2, 1, 0]
+    assert PlaneDynamics(PlaneConfig(discs=TWO.discs)).reader(exclusive)(at).tolist() == [2, 1, 0]
     bits = PlaneConfig(discs=TWO.discs, empty=None)
     propositional = nrm.compile("F a", propositions=["b", "a"]).alphabet
-    assert Reading(bits, propositional).letters(holds).tolist() == [2, 1, 0]
-    assert Reading(bits, propositional).letters(np.ones((1, 2), dtype=bool)).tolist() == [3]
+    assert PlaneDynamics(bits).reader(propositional)(at).tolist() == [2, 1, 0]
+    together = PlaneConfig(discs=("a@0,0,0.2", "b@0.1,0,0.2"), empty=None)
+    assert PlaneDynamics(together).reader(propositional)({"place": places((0.05, 0.0))}).tolist() == [3]
 
 
 @pytest.mark.parametrize(
@@ -143,13 +148,13 @@ def test_the_env_and_the_task_must_speak_of_the_same(
 ) -> None:
     alphabet = nrm.compile("F a", symbols, propositions=propositions).alphabet
     with pytest.raises(UnknownSymbolError, match=message):
-        Reading(PlaneConfig(discs=TWO.discs, **options), alphabet)
+        PlaneDynamics(PlaneConfig(discs=TWO.discs, **options)).reader(alphabet)
 
 
 def sampled_sets(config: PlaneConfig, count: int = 200_000) -> set[tuple[str, ...]]:
     """The sets of names that hold together at some of many points: the slow twin of `occurring`."""
-    geometry = Geometry(config)
-    found = np.unique(geometry.holds(geometry.scattered(np.random.default_rng(0).random((count, 2)))), axis=0)
+    geometry = PlaneDynamics(config)
+    found = np.unique(geometry.holds(geometry.scattered(count, 0)[0]["place"]), axis=0)
     return {tuple(name for name, holds in zip(config.names, row, strict=True) if holds) for row in found.tolist()}
 
 
@@ -165,9 +170,9 @@ def sampled_sets(config: PlaneConfig, count: int = 200_000) -> set[tuple[str, ..
     ids=["flat", "one", "nested", "three", "rings"],
 )
 def test_what_holds_together_is_found_without_looking_everywhere(config: PlaneConfig) -> None:
-    assert set(Geometry(config).occurring()) == sampled_sets(config)
+    assert set(config.occurring()) == sampled_sets(config)
 
 
 def test_discs_that_touch_hold_together_at_a_point() -> None:
     config = PlaneConfig(discs=("a@-0.5,0,0.5", "b@0.5,0,0.5"), empty=None)
-    assert Geometry(config).occurring() == ((), ("a",), ("b",), ("a", "b"))
+    assert config.occurring() == ((), ("a",), ("b",), ("a", "b"))

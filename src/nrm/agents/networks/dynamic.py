@@ -15,8 +15,8 @@ from nrm.agents.networks.layers import (
     SUMMARY_WIDTH,
     Patches,
     SharedTrunk,
-    WrappedAround,
     nearly_uniform,
+    wrapped_around,
 )
 from nrm.neural import OVERLAPPING
 
@@ -78,7 +78,7 @@ class DynamicNetwork(SharedTrunk):
         maps = torch.bmm(features.reshape(-1, channels, cells).transpose(1, 2), filters.transpose(1, 2))
         maps = (maps if shift is None else maps + shift.unsqueeze(1)).relu().view(-1, *places, FILTERS)
         if self._wraps:
-            maps = WrappedAround.apply(maps)  # type: ignore[no-untyped-call]
+            maps = wrapped_around(maps)
         layer, whole = self.near, self.full.weight
         around = 0 if self._wraps else 1
         maps = nn.functional.conv2d(maps.permute(0, 3, 1, 2), layer.weight, layer.bias, padding=around).relu()

@@ -157,33 +157,13 @@ class Patches(nn.Module):
         return patch_features(observations, (weight, bias), self.second, self.places).flatten(1)
 
 
-class WrappedAround(torch.autograd.Function):
+def wrapped_around(maps: Tensor) -> Tensor:
     """Maps (n, height, width, channels) with a rim of one cell more on every side, where opposite edges meet.
 
     torch's circular padding is for channels in front, around which convolutions of so few of them are slow.
     """
-
-    @staticmethod
-    def forward(ctx: Any, maps: Tensor) -> Tensor:  # noqa: ARG004
-        """(n, height + 2, width + 2, channels)."""
-        count, height, across, channels = maps.shape
-        wrapped = maps.new_empty(count, height + 2, across + 2, channels)
-        wrapped[:, 1:-1, 1:-1] = maps
-        wrapped[:, 0, 1:-1], wrapped[:, -1, 1:-1] = maps[:, -1], maps[:, 0]
-        wrapped[:, :, 0], wrapped[:, :, -1] = wrapped[:, :, -2], wrapped[:, :, 1]
-        return wrapped
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ARG004
-        """What flows into the rim flows on to the edges that it copies."""
-        (gradient,) = gradients
-        rows = gradient[:, 1:-1].clone()
-        rows[:, 0] += gradient[:, -1]
-        rows[:, -1] += gradient[:, 0]
-        whole = rows[:, :, 1:-1].clone()
-        whole[:, :, 0] += rows[:, :, -1]
-        whole[:, :, -1] += rows[:, :, 0]
-        return whole
+    maps = torch.cat([maps[:, :, -1:], maps, maps[:, :, :1]], 2)
+    return torch.cat([maps[:, -1:], maps, maps[:, :1]], 1)
 
 
 # The slices of a map with a rim of one place that are its neighbours below, above, to the right and to the left.

@@ -1,6 +1,5 @@
 """LetterWorld: letters on a torus, in other cells in every episode, for agents that satisfy any formula."""
 
-from nrm.envs.letter.config import LetterConfig
-from nrm.envs.letter.env import LetterEnv
+from nrm.envs.letter.env import LetterConfig, LetterEnv
 
 __all__ = ["LetterConfig", "LetterEnv"]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs.counter_rng import Words, draws
-from nrm.envs.letter.config import LetterConfig
 from nrm.errors import EnvError, unknown
 from nrm.files import read_json
+
+if TYPE_CHECKING:
+    from nrm.envs.letter.env import LetterConfig
 
 Rows = NDArray[np.uint32]
 """(size, …) cells of grids, the columns of each row as the bits of one word."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import colorsys
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.envs.grids import Pixels, TilePainter
-from nrm.envs.minecraft.config import MinecraftConfig
+
+if TYPE_CHECKING:
+    from nrm.envs.minecraft.env import MinecraftConfig
 
 SIDE = 16
 GROUND = (222, 214, 190)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nrm.aliases import FloatArray
 from nrm.envs.batched import BatchedTasks
 from nrm.envs.grids import next_cells
-from nrm.envs.minecraft.config import MinecraftConfig
+from nrm.envs.minecraft.env import MinecraftConfig
 from nrm.envs.registry import WithoutMemory
 from nrm.envs.task_runner import End, ending_states
 from nrm.machines import MooreMachine

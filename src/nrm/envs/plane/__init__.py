@@ -1,7 +1,6 @@
 """A point that moves in the plane among coloured discs, single and batched."""
 
 from nrm.envs.plane.config import FLAT, ROBOT, Disc, PlaneConfig
-from nrm.envs.plane.env import PlaneEnv
-from nrm.envs.plane.geometry import DIRECTIONS
+from nrm.envs.plane.env import DIRECTIONS, PlaneEnv
 
 __all__ = ["DIRECTIONS", "FLAT", "ROBOT", "Disc", "PlaneConfig", "PlaneEnv"]

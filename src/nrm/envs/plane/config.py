@@ -112,12 +112,29 @@ class PlaneConfig(OwnEnvConfig):
         """One symbol at a time; where discs may overlap, the sets of them that hold together somewhere."""
         if self.empty is not None:
             return Alphabet.exclusive((*self.names, self.empty))
-        return Alphabet.of_sets(self.names, self._occurring())
+        return Alphabet.of_sets(self.names, self.occurring())
 
-    def _occurring(self) -> tuple[tuple[Symbol, ...], ...]:
-        from nrm.envs.plane.geometry import Geometry
+    def occurring(self) -> tuple[tuple[Symbol, ...], ...]:
+        """The sets of names that hold together somewhere in the plane, the empty one first.
 
-        return Geometry(self).occurring()
+        Every region between circles touches a point where two circles meet, or is bounded by circles that meet no
+        other one: so it is enough to look there, on either side of each circle.
+        """
+        discs, names = self.placed, self.names
+        touching = 1e-9  # points this near to a circle lie on it
+        found: set[tuple[str, ...]] = {()}
+        for number, one in enumerate(discs):
+            points = [(one.x + one.radius, one.y)]
+            for other in discs[:number] + discs[number + 1 :]:
+                points += _meetings(one, other)
+            for x, y in points:
+                away = [math.hypot(disc.x - x, disc.y - y) - disc.radius for disc in discs]
+                inside = {disc.name for disc, apart in zip(discs, away, strict=True) if apart < -touching}
+                near = [disc.name for disc, apart in zip(discs, away, strict=True) if abs(apart) <= touching]
+                for chosen in range(1 << len(near)):
+                    held = inside | {name for bit, name in enumerate(near) if chosen >> bit & 1}
+                    found.add(tuple(name for name in names if name in held))
+        return tuple(sorted(found, key=lambda held: (len(held), [names.index(name) for name in held])))
 
     def recipe(self) -> str:
         """Paths are long."""
@@ -125,7 +142,7 @@ class PlaneConfig(OwnEnvConfig):
 
     def task_space(self) -> TaskSpace:
         """Each colour by itself and, where discs overlap, the colours that hold together somewhere."""
-        together = (both(*map(atom, names)) for names in self._occurring() if len(names) > 1)
+        together = (both(*map(atom, names)) for names in self.occurring() if len(names) > 1)
         return TaskSpace(self.alphabet, (*map(atom, self.names), *together))
 
     def dynamics(self) -> Dynamics:
@@ -154,6 +171,18 @@ def _disc(text: str) -> Disc:
     if numbers[2] <= 0:
         raise EnvError(f"the radius of the disc '{name}' must be positive, not {numbers[2]:g}")
     return Disc(name.strip(), *numbers)
+
+
+def _meetings(one: Disc, other: Disc) -> list[tuple[float, float]]:
+    """The points where two circles meet or touch: none, one or two."""
+    across, up = other.x - one.x, other.y - one.y
+    apart = math.hypot(across, up)
+    if apart == 0 or apart > one.radius + other.radius or apart < abs(one.radius - other.radius):
+        return []
+    along = (apart**2 + one.radius**2 - other.radius**2) / (2 * apart)
+    aside = math.sqrt(max(one.radius**2 - along**2, 0.0))
+    x, y = one.x + along * across / apart, one.y + along * up / apart
+    return [(x - side * up / apart, y + side * across / apart) for side in {aside, -aside}]
 
 
 ROBOT = PlaneConfig()

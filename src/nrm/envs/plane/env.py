@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -14,14 +14,19 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, Symbol
 from nrm.envs.batched import Dynamics, Places, Reader
-from nrm.envs.counter_rng import Words
+from nrm.envs.counter_rng import Words, draws
 from nrm.envs.grids import initials
 from nrm.envs.plane.config import PlaneConfig
-from nrm.envs.plane.geometry import DIRECTIONS, Geometry, Reading
 from nrm.envs.single import SingleEnv
+from nrm.errors import EnvError, UnknownSymbolError
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
 
+Points: TypeAlias = NDArray[np.float32]
+RAYS, REACH = 16, 2.0
+"""Rays of the lidar, evenly around the point, and how far it sees."""
+DIRECTIONS = ("right", "up right", "up", "up left", "left", "down left", "down", "down right", "stay")
+"""The discrete actions, by number; of eight the last is left out."""
 COLOURS = {
     "red": (214, 65, 58),
     "green": (52, 152, 83),
@@ -101,29 +106,59 @@ def text(config: PlaneConfig, place: NDArray[np.float32], width: int = 48) -> st
 
 
 class PlaneDynamics(Dynamics):
-    """A point among discs."""
+    """A point among discs.
+
+    Only operations that treat every point alike are used, so one point and a batch of them agree to the last bit.
+    Points (n, 2) float32 are what agents see to the last bit, so an observation tells its letter.
+    """
 
     saved = "place"
     config: PlaneConfig
 
     def __init__(self, config: PlaneConfig) -> None:
         super().__init__(config)
-        self.geometry = Geometry(config)
-        low, high = self.geometry.limits()
-        self.observation_space = spaces.Box(low, high, dtype=np.float32)
+        discs = config.placed
+        self._x, self._y, self._radius = (np.array([disc[part] for disc in discs]) for part in (1, 2, 3))
+        self._of_name = [[place for place, disc in enumerate(discs) if disc.name == name] for name in config.names]
+        self._one_each = len(discs) == len(config.names)
+        angles = np.arange(8) * (np.pi / 4)
+        circle = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), 12)
+        self._moves = np.concatenate([circle, np.zeros((1, 2))])[: config.directions] * config.step
+        turns = np.arange(RAYS) * (2 * np.pi / RAYS)
+        self._rays = np.cos(turns), np.sin(turns)
+        self._low, self._high = (np.array(config.bounds[part : part + 2]) for part in (0, 2))
         self.action_names = DIRECTIONS[: config.directions]
         self.action_space = spaces.Discrete(config.directions)
         if config.actions == "continuous":
             self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-    @cached_property
-    def spec(self) -> ObservationSpec:  # type: ignore[override]
-        """Numbers."""
-        return ObservationSpec(self.geometry.shape, torch.float32)
+        beyond = 0.0 if config.edge == "stop" else config.step  # one that leaves the bounds does so by one move
+        low, high = (self._low - beyond).astype(np.float32), (self._high + beyond).astype(np.float32)
+        self.observation_space = spaces.Box(low, high, dtype=np.float32)
+        if config.observation == "lidar":
+            self.observation_space = spaces.Box(0.0, 1.0, (len(config.names) * RAYS,), np.float32)
+        self.spec = ObservationSpec(self.observation_space.shape or (), torch.float32)
 
     def begin(self, keys: Words) -> Places:
         """Points."""
-        return {"place": self.geometry.begin(keys)}
+        if self.config.start == "outside":
+            return {"place": self._outside(keys)}
+        return {"place": np.repeat(np.array([self.config.start], dtype=np.float32), len(keys), axis=0)}
+
+    def _outside(self, keys: Words) -> Points:
+        places = np.zeros((len(keys), 2), dtype=np.float32)
+        left = np.arange(len(keys))
+        for attempt in range(1_000):
+            drawn = draws(keys[left, None], 2 * attempt + np.arange(2))
+            places[left] = self._within((drawn >> np.uint64(11)).astype(np.float64) / (1 << 53))
+            left = left[self.holds(places[left]).any(1)]
+            if not left.size:
+                return places
+        raise EnvError("the discs leave no room to start outside of them; make them smaller, or name a start")
+
+    def _within(self, chances: NDArray[np.float64]) -> Points:
+        """Points within the bounds, from numbers (n, 2) between 0 and 1."""
+        points: NDArray[np.float64] = self._low + chances * (self._high - self._low)
+        return points.astype(np.float32)
 
     def move(
         self,
@@ -132,29 +167,70 @@ class PlaneDynamics(Dynamics):
         keys: Words,  # noqa: ARG002
         times: NDArray[np.int64],  # noqa: ARG002
     ) -> tuple[Places, BoolArray | None]:
-        """One step on."""
-        place, left = self.geometry.moved(places["place"], actions)
-        return {"place": place}, left
+        """One step on, by directions (n,) or by how far to move along each axis (n, 2), from -1 to 1."""
+        config = self.config
+        step = self._moves[actions] if actions.ndim == 1 else config.step * actions.astype(np.float64)
+        ahead = places["place"] + step
+        if config.edge == "stop":
+            return {"place": np.clip(ahead, self._low, self._high).astype(np.float32)}, None
+        return {"place": ahead.astype(np.float32)}, np.any((ahead < self._low) | (ahead > self._high), axis=1)
 
     def observe(self, places: Places) -> NDArray[Any]:
         """Positions, or what the lidar sees."""
-        return self.geometry.seen(places["place"])
+        points: Points = places["place"]
+        if self.config.observation == "position":
+            return points.copy()
+        across, up = (self._x - points[:, :1])[..., None], (self._y - points[:, 1:])[..., None]
+        along = across * self._rays[0] + up * self._rays[1]
+        half = self._radius[:, None] ** 2 - (across * across + up * up - along * along)
+        reach = np.sqrt(np.maximum(half, 0.0))
+        # A ray hits a disc unless it passes by, or the whole of the disc lies behind.
+        met = (half >= 0) & (along + reach >= 0)
+        distance = np.where(met, np.maximum(along - reach, 0.0), np.inf) / REACH
+        near = distance if self._one_each else np.stack([distance[:, which].min(1) for which in self._of_name], axis=1)
+        return np.minimum(near, 1.0).astype(np.float32).reshape(len(points), -1)
+
+    def holds(self, points: Points) -> BoolArray:
+        """(n, names) which discs the points are in."""
+        inside = self._away(points) <= 0
+        if self._one_each:
+            return inside
+        return np.stack([inside[:, which].any(1) for which in self._of_name], axis=1)
+
+    def _away(self, points: Points) -> NDArray[np.float64]:
+        """(n, discs) the distance to the border of each disc, negative within it."""
+        across, up = self._x - points[:, :1], self._y - points[:, 1:]
+        away: NDArray[np.float64] = np.sqrt(across * across + up * up) - self._radius
+        return away
 
     def labels(self, places: Places) -> tuple[Symbol, ...]:
         """The names of the discs that the first point is in, or of no disc."""
-        inside = self.geometry.holds(places["place"])[0]
+        inside = self.holds(places["place"])[0]
         names = tuple(name for name, holds in zip(self.config.names, inside, strict=True) if holds)
         return names or (() if self.config.empty is None else (self.config.empty,))
 
     def reader(self, alphabet: Alphabet) -> Reader:
-        """Letters from the discs that hold."""
-        reading = Reading(self.config, alphabet)
-        return lambda places: reading.letters(self.geometry.holds(places["place"]))
+        """At most one disc holds, or every one of them is a bit: either way what holds is a sum."""
+        config = self.config
+        config.check_alphabet(alphabet)
+        if not alphabet.is_exclusive and config.empty is not None:
+            raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
+        nothing = 0 if config.empty is None else alphabet.places[config.empty]
+        places = (alphabet.places[name] for name in config.names)
+        added = np.array([place if alphabet.is_exclusive else 1 << place for place in places]) - nothing
+
+        def letters(places: Places) -> NDArray[np.int64]:
+            sums: NDArray[np.int64] = nothing + (self.holds(places["place"]) * added).sum(1)
+            return sums
+
+        if alphabet.occurring is None:
+            return letters
+        return partial(_numbered, alphabet, np.array(alphabet.occurring, dtype=np.int64), letters)
 
     def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
         """Points drawn evenly from within the bounds, and how far the nearest circle is."""
-        place = self.geometry.scattered(np.random.default_rng(seed).random((count, 2)))
-        return {"place": place}, self.geometry.to_border(place), self.config.step / 2
+        points = self._within(np.random.default_rng(seed).random((count, 2)))
+        return {"place": points}, np.abs(self._away(points)).min(1), self.config.step / 2
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
         """The plane and the way so far, its longer side 512 pixels."""
@@ -167,6 +243,17 @@ class PlaneDynamics(Dynamics):
     @cached_property
     def _painter(self) -> Painter:
         return Painter(self.config, 512)
+
+
+def _numbered(alphabet: Alphabet, occurring: NDArray[np.int64], read: Reader, places: Places) -> NDArray[np.int64]:
+    """(n,) the letters of an alphabet of the sets that occur, from bits."""
+    letters = read(places)
+    numbers = np.searchsorted(occurring, letters)
+    if (occurring[np.minimum(numbers, len(occurring) - 1)] != letters).any():
+        wrong = int(np.flatnonzero(~np.isin(letters, occurring))[0])
+        names = [name for name, bit in alphabet.places.items() if letters[wrong] >> bit & 1]
+        alphabet.letter(tuple(names), f"a point of the environment (environment {wrong})")
+    return numbers
 
 
 class PlaneEnv(SingleEnv):
