@@ -126,7 +126,7 @@ def test_symbols_are_matched_by_name(nrm_command: Nrm, tmp_path: Path) -> None:
     assert "100.0% plain" in " ".join(found.out.split())
     other = nrm_command("fit", path, "--task", "F x", "--symbols", "x,y", "--out", str(tmp_path / "two"))
     assert other.status == 2
-    assert "the file names 'b'" in other.err
+    assert "unknown symbol 'b'" in other.err
     few = ("--restarts", "1", "--epochs", "5", "--out", str(tmp_path / "three"))
     wrong = nrm_command("fit", path, "--task", "F b", "--symbols", "a,b", *few)
     assert "not the one of the recording" in " ".join(wrong.out.split())

@@ -19,7 +19,6 @@ from nrm.machines import (
     Alphabet,
     MooreMachine,
     Run,
-    amount_of_letters,
     machine_text,
     minimise,
     render,
@@ -59,7 +58,7 @@ class Compile(MachineOptions, OutOption):
             sys.stdout.write(content.decode())
         else:
             write_bytes(self.out, content)
-            letters = amount_of_letters(machine.alphabet)
+            letters = machine.alphabet.amount
             ending = "" if letters == "1" else "s"
             print(f"{counted(machine.states, 'state')}, {letters} letter{ending}: wrote {self.out}")
         return 0
@@ -96,7 +95,6 @@ def symbols_of(alphabet: Alphabet) -> str:
 def summary(source: Source) -> str:
     """A few lines on a machine and where it comes from."""
     machine, alphabet = source.machine, source.machine.alphabet
-    what = {"proposition": "props"}.get(alphabet.noun, "symbols")
     scheme = "custom potentials" if source.scheme is None or not isinstance(source.scheme, str) else source.scheme
     if source.from_file and source.scheme is None:
         scheme = "paid on entering a state" if source.paid else "as in the file"
@@ -104,7 +102,7 @@ def summary(source: Source) -> str:
     size = "minimal" if least == machine.states else f"{least} when minimised"
     lines = [
         f"{'file' if source.from_file else 'formula':<9} {source.title}",
-        f"{what:<9} {symbols_of(alphabet)}",
+        f"{alphabet.heading:<9} {symbols_of(alphabet)}",
         f"machine   {size_of(machine)}, {size}",
         f"rewards   {scheme}: potentials {listing([f'{level:.4g}' for level in machine.levels])}",
     ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
-from nrm.errors import NrmError, counted, listing
+from nrm.errors import NrmError, counted
 from nrm.inference import Episode
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
@@ -67,12 +67,14 @@ class FitOutcome:
 def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes:
     """The episodes with their true symbols numbered as the task numbers them; the file may list them otherwise."""
     names = recorded.symbol_names
-    if names is None or not alphabet.is_exclusive or names == alphabet.symbols:
+    if names is None or names == alphabet.symbols:
         return recorded
-    missing = [name for name in names if name not in alphabet.places]
-    if missing:
-        raise UsageError(f"the file names '{missing[0]}', and the task knows only {listing(alphabet.symbols)}")
-    numbers = np.array([alphabet.places[name] for name in names])
+    try:
+        numbers = np.array([alphabet.letter(alphabet.read_step(name), "symbol_names") for name in names])
+    except NrmError as error:
+        raise UsageError(f"the file names symbols that the task does not know: {error}") from None
+    if recorded.symbols is not None and recorded.symbols.max() >= len(names):
+        raise UsageError(f"the file has symbol {recorded.symbols.max()}, and names only {len(names)}")
     symbols = None if recorded.symbols is None else numbers[recorded.symbols]
     return dataclasses.replace(recorded, symbols=symbols, symbol_names=alphabet.symbols)
 

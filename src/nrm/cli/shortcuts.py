@@ -11,11 +11,12 @@ from rich.table import Table
 
 from nrm.automata import MAX_LISTED
 from nrm.cli.arguments import UsageError
+from nrm.cli.compile import symbols_of
 from nrm.cli.options import JsonOption, MachineOptions
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import LimitError, UnknownSymbolError, listing
 from nrm.logic import inherited_logic
-from nrm.machines import MooreMachine, RewardScheme, amount_of_letters, compile_formula
+from nrm.machines import MooreMachine, RewardScheme, compile_formula
 from nrm.shortcuts import (
     PotentialRepair,
     SymbolVerdict,
@@ -98,9 +99,7 @@ def _head(names: tuple[str, ...], found: Found, assumed: str | None) -> list[str
     """What is analysed."""
     machine, alphabet = found.machine, found.alphabet
     lines = [f"{'task' if number == 0 else 'and':<10} {name}" for number, name in enumerate(names)]
-    any_hold = f"any may hold at a step: {amount_of_letters(alphabet)} letters"
-    kind = "exactly one holds at each step" if alphabet.is_exclusive else any_hold
-    lines.append(f"{'symbols' if alphabet.is_exclusive else 'props':<10} {listing(alphabet.symbols)}  ({kind})")
+    lines.append(f"{alphabet.heading:<10} {symbols_of(alphabet)}")
     if assumed is not None:
         lines.append(f"{'rewards':<10} as in the machine file; further tasks: {assumed} (choose with --reward)")
     classes = many(machine.classes, "letter class", "es")
@@ -118,14 +117,12 @@ def _as_json(found: Found, potential: PotentialRepair | None) -> dict[str, objec
         "classes": classes,
         "groundable": found.groundable,
         "labels_needed": _labels(found),
-        "symbols": {verdict.symbol: _verdict_json(verdict, found) for verdict in found.verdicts},
+        "symbols": {verdict.symbol: _verdict_json(verdict) for verdict in found.verdicts},
     }
     if potential is not None:
         count, left = _counts(potential.left)["count"], _number(potential.left.symmetries)
         data["potential"] = {"reward": potential.scheme, "count": count, "symmetries": left}
-    if found.alphabet.is_free:
-        data["renamings"] = digits(found.renamings.count)
-    return data
+    return data | {name: digits(count) for name, count in found.further_counts.items()}
 
 
 def _counts(found: Found) -> dict[str, object]:
@@ -159,7 +156,7 @@ def _labels(found: Found) -> list[str] | None:
         return None
 
 
-def _verdict_json(verdict: SymbolVerdict, found: Found) -> dict[str, object]:
+def _verdict_json(verdict: SymbolVerdict) -> dict[str, object]:
     most = 200  # symbols that one is confusable with; of more, the first ones and their number
     several = verdict.confusable_count > most
     return {
@@ -167,7 +164,7 @@ def _verdict_json(verdict: SymbolVerdict, found: Found) -> dict[str, object]:
         "confusable_with": list(islice(verdict.confusions(), most)),
         "by_symmetry": list(islice(chain.from_iterable(verdict.swapped), most)),
         **({"confusable_count": verdict.confusable_count} if several else {}),
-        **({"used": verdict.used} if found.alphabet.is_free else {}),
+        "used": verdict.used,
     }
 
 
@@ -179,7 +176,7 @@ def _number(value: int) -> int | str:
 def _table(found: Found) -> Table:
     headings = ("symbol", "rewards can teach it", "confusable with")
     symbols, most = found.alphabet.symbols, 40
-    if len(symbols) <= most or found.alphabet.is_free:
+    if len(symbols) <= most or not found.alphabet.is_listable:
         return table(headings, [(v.symbol, "yes" if v.groundable else "no", confusions(v)) for v in found.verdicts])
     # One row for each class stands for all its letters: their verdicts differ in nothing but the name.
     rows = []

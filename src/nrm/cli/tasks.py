@@ -88,8 +88,8 @@ class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
 
 def alone_note(family: Sampler, alphabet: Alphabet) -> str:
     """That a family has lost its meaning, because one symbol holds at a time; empty where it has not."""
-    lost: str = getattr(family, "alone", "") if alphabet.is_exclusive else ""
-    return f"note: where one symbol holds at a time, {lost}" if lost else ""
+    lost: str = getattr(family, "alone", "")
+    return f"note: where {alphabet.caveat}, {lost}" if lost and alphabet.caveat else ""
 
 
 def _verdict(found: TaskSetShortcuts) -> str:

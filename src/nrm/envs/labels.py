@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 
 from nrm.aliases import Letter, Symbol
-from nrm.errors import EnvError, UnknownSymbolError, listing, suggestion
+from nrm.errors import EnvError, UnknownSymbolError, suggestion
 from nrm.machines import Alphabet
 from nrm.registry import import_value
 
@@ -76,14 +76,7 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -
         if 0 <= said < alphabet.size:
             return int(said)
         raise UnknownSymbolError(f"the label gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
-    names = _names(said, alphabet, place)
-    if not names and alphabet.is_exclusive:
-        if empty is None:
-            raise UnknownSymbolError(
-                f"the label says that nothing holds at {place}, but of symbols one always does: say which with empty=… "
-                f"(--env.empty; symbols: {listing(alphabet.symbols)}), or compile the task over propositions"
-            )
-        names = (empty,)
+    names = _names(said, alphabet, place) or alphabet.nothing(empty, place)
     try:
         return alphabet.letter(names, place)
     except UnknownSymbolError as error:

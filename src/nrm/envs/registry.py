@@ -198,11 +198,7 @@ class OwnEnvConfig(SymbolsConfig):
                     f"{unknown('symbol', name, alphabet.symbols, ' of the environment')}; compile the task over "
                     f"{listing(here)}, or name what holds where nothing else does with empty=… (None: nothing)"
                 )
-        if self.empty is None and alphabet.is_exclusive:
-            raise UnknownSymbolError(
-                "in an exclusive alphabet one symbol holds at every step, also where nothing is: name it with empty=… "
-                f"(symbols: {listing(alphabet.symbols)}), or compile the task over propositions"
-            )
+        alphabet.nothing(self.empty)
 
 
 @dataclass(frozen=True, kw_only=True)

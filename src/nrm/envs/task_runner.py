@@ -92,11 +92,10 @@ class TaskRunner:
         self.count = count
         self.end: End = end
         machine = tasks.union
-        count_of_names = len(machine.alphabet.symbols)
-        if count_of_names > 62 and machine.alphabet.is_free:
+        if machine.alphabet.size > 1 << 62:
             raise EnvError(
-                f"environments that step side by side number letters by 64 bits; {count_of_names} propositions are "
-                "more than 62. Put the task on single environments (TaskEnv)"
+                f"environments that step side by side number letters by 64 bits; {len(machine.alphabet.symbols)} "
+                "propositions are more than 62. Put the task on single environments (TaskEnv)"
             )
         self._step = stepper(machine)
         self._ends = ending_states(tasks, end)

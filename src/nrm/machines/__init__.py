@@ -16,7 +16,7 @@ from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import load_pool, pool_bytes, pool_from_bytes, save_pool
 from nrm.machines.formats.task_file import load_task, save_task, task_from_text, task_from_toml, task_toml
 from nrm.machines.guards import class_text, move_texts
-from nrm.machines.moore import MooreMachine, Run, amount_of_letters
+from nrm.machines.moore import MooreMachine, Run
 from nrm.machines.operations import (
     Difference,
     difference,
@@ -62,7 +62,6 @@ __all__ = [
     "Task",
     "TaskSet",
     "alphabet_of",
-    "amount_of_letters",
     "as_machine",
     "as_machines",
     "class_text",

@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from nrm.aliases import BoolArray, IntArray, Letter, Step, Symbol, Trace
+from nrm.aliases import BoolArray, IntArray, Json, Letter, Step, Symbol, Trace
 from nrm.automata import MAX_LISTED, Cube, Dfa, in_columns, shortest_cubes
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,14 @@ class Alphabet(ABC):
     """How files call it: `exclusive` or `propositional`."""
     noun: ClassVar[str] = "proposition"
     """What one of `symbols` is called."""
-    rule: ClassVar[str] = "any of them may hold at a step"
-    """How many hold at a step, for people."""
     is_exclusive: ClassVar[bool] = False
     """Whether exactly one symbol holds at each step."""
+    letters_noun: ClassVar[str] = "combinations of propositions"
+    """What letters are called."""
+    caveat: ClassVar[str] = ""
+    """What is easily forgotten, such as where a task cannot be satisfied; empty for nothing."""
+    heading: ClassVar[str] = "props"
+    """What lists of its symbols are called in tables."""
 
     def __post_init__(self) -> None:
         if not self.symbols:
@@ -89,6 +95,16 @@ class Alphabet(ABC):
         """How many letters there are."""
 
     @property
+    def amount(self) -> str:
+        """How many letters there are, for people: `5`, `1,024`, `2^40`."""
+        return f"{self.size:,}" if self.is_listable else f"2^{len(self.symbols)}"
+
+    @property
+    def rule(self) -> str:
+        """How many symbols hold at a step, for people."""
+        return f"any of them may hold at a step: {self.amount} letters"
+
+    @property
     def occurring(self) -> tuple[int, ...] | None:
         """The subsets that occur, ascending, by numbers whose bit i is proposition i; None where none is listed."""
         return None
@@ -101,7 +117,27 @@ class Alphabet(ABC):
     @property
     def is_free(self) -> bool:
         """Whether every subset of the propositions is a letter, whose number is its bits."""
-        return self.propositions is not None
+        return self.pick(False, True)
+
+    def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
+        """One of two ways to treat letters: each by itself; or, where any subset may hold, by its propositions."""
+        return by_letter
+
+    def nothing(self, empty: Symbol | None, place: str = "") -> tuple[Symbol, ...]:  # noqa: ARG002
+        """What holds where nothing does; `empty` says so where one symbol always holds, and must then be given."""
+        return ()
+
+    def weight(self, symbol: Symbol) -> int:
+        """What a symbol that holds adds to the number of its letter; of a set, to the bits that stand for it."""
+        return 1 << self.places[symbol]
+
+    def described(self) -> Json:
+        """As values of a JSON file."""
+        return {"kind": self.kind, "symbols": list(self.symbols)}
+
+    def restricted(self, sets: Sequence[Sequence[Symbol]]) -> Alphabet:  # noqa: ARG002
+        """The alphabet whose letters are some `sets` of symbols, in the order of their numbers; or all of them."""
+        return self
 
     @property
     def is_small(self) -> bool:
@@ -198,12 +234,30 @@ class _Exclusive(Alphabet):
 
     kind = "exclusive"
     noun = "symbol"
-    rule = "exactly one holds at each step"
     is_exclusive = True
+    letters_noun = "symbols"
+    caveat = "one symbol holds at a time"
+    heading = "symbols"
 
     @property
     def size(self) -> int:
         return len(self.symbols)
+
+    @property
+    def rule(self) -> str:
+        return "exactly one holds at each step"
+
+    def nothing(self, empty: Symbol | None, place: str = "") -> tuple[Symbol, ...]:
+        if empty is None:
+            where = place and f", as at {place}"
+            raise UnknownSymbolError(
+                f"in an exclusive alphabet one symbol holds at every step, also where nothing is{where}: name it with "
+                f"empty=… (--env.empty; symbols: {listing(self.symbols)}), or compile the task over propositions"
+            )
+        return (empty,)
+
+    def weight(self, symbol: Symbol) -> int:
+        return self.places[symbol]
 
     def _letter(self, names: Sequence[Symbol], where: str) -> Letter:
         if len(names) != 1:
@@ -259,6 +313,18 @@ class _Propositional(Alphabet):
     def propositions(self) -> int | None:
         return len(self.symbols)
 
+    def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
+        return by_proposition
+
+    def described(self) -> Json:
+        sets = map(self.true_symbols, range(self.size))
+        return super().described() | ({"letters": list(map(list, sets))} if self.is_small else {})
+
+    def restricted(self, sets: Sequence[Sequence[Symbol]]) -> Alphabet:
+        bits = [self.letter(tuple(names), f"letter {number}") for number, names in enumerate(sets)]
+        every = len(bits) == self.size and bits == list(range(len(bits)))
+        return self if every else _SomeSets(self.symbols, tuple(bits))
+
     def _letter(self, names: Sequence[Symbol], where: str) -> Letter:  # noqa: ARG002 - every set is a letter
         return sum(1 << self.places[name] for name in set(names))
 
@@ -308,6 +374,9 @@ class _SomeSets(_Propositional):
     @property
     def propositions(self) -> None:
         return None
+
+    def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
+        return by_letter
 
     @cached_property
     def _letter_of_set(self) -> Mapping[int, Letter]:

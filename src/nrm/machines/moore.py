@@ -202,14 +202,9 @@ class MooreMachine(Moving):
     def __repr__(self) -> str:
         potentials = listing([f"{level:g}" for level in self.levels], 6)
         return (
-            f"MooreMachine({counted(self.states, 'state')}, {amount_of_letters(self.alphabet)} {self.alphabet.kind} "
+            f"MooreMachine({counted(self.states, 'state')}, {self.alphabet.amount} {self.alphabet.kind} "
             f"letters in {self.moves.extent}, potentials {potentials})"
         )
-
-
-def amount_of_letters(alphabet: Alphabet) -> str:
-    """How many letters there are, for people: `5`, `1,024`, `2^40`."""
-    return f"{alphabet.size:,}" if alphabet.is_listable else f"2^{len(alphabet.symbols)}"
 
 
 def _numbers(field: str, values: ArrayLike, dimensions: int) -> IntArray:

@@ -159,4 +159,4 @@ def not_asked(machine: MooreMachine) -> str:
 
 def unsatisfiable(alphabet: Alphabet) -> str:
     """That a task cannot be satisfied, with what is easily forgotten of its symbols."""
-    return f"cannot be satisfied{' (one symbol holds at a time)' if alphabet.is_exclusive else ''}"
+    return f"cannot be satisfied{alphabet.caveat and f' ({alphabet.caveat})'}"

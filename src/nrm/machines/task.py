@@ -97,7 +97,7 @@ class Task:
         if isinstance(self.formula, GivenMachine):
             return with_rewards(self.formula.machine, self.reward)
         language = LANGUAGES[self.logic]
-        hint = None if not self.alphabet.is_free or self.reward != "distance" else getattr(language, "hint", None)
+        hint = self.alphabet.pick(None, getattr(language, "hint", None) if self.reward == "distance" else None)
         if hint is not None and (said := hint(self.formula)):
             warnings.warn(said, NrmWarning, stacklevel=6)
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)

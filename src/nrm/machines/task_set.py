@@ -15,7 +15,7 @@ import numpy as np
 from nrm.aliases import BoolArray, FloatArray, IntArray, State
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.moore import MooreMachine, amount_of_letters
+from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, Task, as_machine
 
 
@@ -130,7 +130,7 @@ class TaskSet:
 
     def __repr__(self) -> str:
         return (
-            f"TaskSet({len(self)} tasks over {amount_of_letters(self.alphabet)} {self.alphabet.kind} letters, "
+            f"TaskSet({len(self)} tasks over {self.alphabet.amount} {self.alphabet.kind} letters, "
             f"{len(self.task_of_state):,} states, {self.max_states} at most)"
         )
 

@@ -73,7 +73,7 @@ class TaskSetConfig(Checked):
 
 def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:
     """What tasks over an alphabet may speak of: each symbol by itself, but for the one that says `empty`."""
-    return tuple(atom(symbol) for symbol in alphabet.symbols if symbol != IDLE or not alphabet.is_exclusive)
+    return tuple(atom(symbol) for symbol in alphabet.symbols if symbol not in alphabet.nothing(IDLE))
 
 
 def sample_tasks(

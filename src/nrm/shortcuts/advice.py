@@ -140,7 +140,7 @@ def confusions(verdict: SymbolVerdict) -> str:
 def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
     """What the shortcuts of a task amount to, on which strings."""
     size = found.alphabet.size
-    letters = "symbols" if found.alphabet.is_exclusive else "combinations of propositions"
+    letters = found.alphabet.letters_noun
     if size == 1:
         return ["There is a single symbol, and nothing to confuse it with."]
     if found.teaches_nothing:
@@ -171,13 +171,12 @@ def findings(found: Shortcuts, strings: str = "every string") -> list[str]:
             f"{listing(swaps, 4)} generate: the same rewards with another meaning, which matters as soon as the "
             "symbols serve anything else."
         )
-    if found.alphabet.is_free:
-        renaming = found.renamings.count
-        lines.append(
-            "Only the true one of them renames propositions: each to itself."
-            if renaming == 1
-            else f"{amount(renaming)} of them rename propositions."
-        )
+    lines += [
+        "Only the true one of them renames propositions: each to itself."
+        if renaming == 1
+        else f"{amount(renaming)} of them rename propositions."
+        for renaming in found.further_counts.values()
+    ]
     return lines
 
 

@@ -14,13 +14,12 @@ import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
 from nrm.automata import LetterClasses
-from nrm.errors import AlphabetError, LimitError, NrmError, UnknownSymbolError, listing, unknown
+from nrm.errors import LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.machines import (
     Alphabet,
     MachineLike,
     MooreMachine,
     TaskSet,
-    amount_of_letters,
     as_machines,
     class_text,
     minimise,
@@ -33,7 +32,7 @@ from nrm.shortcuts.reduction import (
     name_map,
     unrolled,
 )
-from nrm.shortcuts.renaming import Renamings, renamings
+from nrm.shortcuts.renaming import Renamings
 from nrm.shortcuts.symmetry_group import (
     DEFAULT_TERMS,
     SymmetryGroup,
@@ -42,7 +41,7 @@ from nrm.shortcuts.symmetry_group import (
     symmetry_group,
 )
 from nrm.shortcuts.symmetry_search import DEFAULT_WORK, Permutation, SymmetrySearch
-from nrm.shortcuts.verdicts import SymbolVerdict, all_verdicts, labels_needed
+from nrm.shortcuts.verdicts import ByLetter, ByProposition, SymbolVerdict
 
 ShortcutKind = Literal["identity", "class", "symmetry"]
 
@@ -202,10 +201,19 @@ class Shortcuts:
         """The image of each state of `machine` under a symmetry, given as images of the letter classes."""
         return self._search().states_of(classes)
 
+    @property
+    def _by_kind(self) -> ByLetter:
+        return self.alphabet.pick(ByLetter, ByProposition)(self)
+
+    @property
+    def further_counts(self) -> Mapping[str, int]:
+        """Other numbers of maps than `count`: of `renamings`, where propositions can be renamed."""
+        return self._by_kind.further_counts()
+
     @cached_property
     def verdicts(self) -> tuple[SymbolVerdict, ...]:
         """For each symbol (or proposition) whether rewards can teach it, and what it may be confused with."""
-        return all_verdicts(self)
+        return self._by_kind.verdicts()
 
     def verdict(self, symbol: Symbol) -> SymbolVerdict:
         """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
@@ -217,17 +225,12 @@ class Shortcuts:
     @cached_property
     def renamings(self) -> Renamings:
         """Those maps that come from renaming propositions."""
-        if not self.alphabet.is_free:
-            raise AlphabetError(
-                "every map of an exclusive alphabet is a renaming of its symbols, so maps() lists them; renamings are "
-                "for propositional alphabets only, of which every subset is a letter"
-            )
-        return renamings(self.machine, self.group, self._search())
+        return self._by_kind.renamings(self._search())
 
     @cached_property
     def labels_needed(self) -> tuple[Symbol, ...]:
         """A smallest set of symbols to label so that only the identity is left."""
-        return labels_needed(self)
+        return self._by_kind.labels_needed()
 
     def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
         """How many groundings no reward can tell from the true one, by how many observations each letter has."""
@@ -265,7 +268,7 @@ class Shortcuts:
         rough = self.rough.every
         shown = str(self.count) if rough < 10**20 else f"{rough:.3e}".replace("+", "")
         what = "shortcut, the identity," if rough == 1 else "shortcuts"
-        letters = amount_of_letters(self.alphabet).replace(",", "")
+        letters = self.alphabet.amount.replace(",", "")
         return f"{shown} {what} of {letters} letters in {self.machine.classes} classes ({self.symmetries:,} symmetries)"
 
     def _search(self) -> SymmetrySearch:

@@ -223,7 +223,7 @@ class Copies:
                 f"renaming the propositions {listing(alphabet.symbols, 6)} leads out of the sets of them that occur; "
                 "compile the task over all sets (propositions=…)"
             )
-        return (_SymbolShape if alphabet.is_exclusive else _PropositionShape)(machine, self._fixed)
+        return alphabet.pick(_SymbolShape, _PropositionShape)(machine, self._fixed)
 
     def _holds(self, shape: _Shape) -> bool:
         return any(shape.renames_to(other) for other in self._known.get(shape.look, ()))

@@ -10,7 +10,8 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from nrm.aliases import Symbol
-from nrm.shortcuts.renaming import Renamings
+from nrm.errors import AlphabetError
+from nrm.shortcuts.renaming import Renamings, renamings
 from nrm.shortcuts.symmetry_group import SymmetryGroup, symmetry_group
 from nrm.shortcuts.symmetry_search import SymmetrySearch
 
@@ -57,50 +58,79 @@ class SymbolVerdict:
         return chain(alike, chain.from_iterable(self.swapped))
 
 
-def all_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
-    """The verdicts on all symbols, in time that grows with the number of symbols and not with its square."""
-    if found.alphabet.is_free:
-        return _proposition_verdicts(found)
-    swapped = [
-        tuple(found.classes[image] for image in orbit if image != number)
-        for number, orbit in enumerate(found.group.orbit_of)
-    ]
-    verdicts = []
-    for symbol, number in zip(found.alphabet.letter_names, found.machine.letter_class.tolist(), strict=True):
-        alike, others = found.classes[number], swapped[number]
-        verdicts.append(SymbolVerdict(symbol, len(alike) == 1 and not others, alike, others))
-    return tuple(verdicts)
+class ByLetter:
+    """What rewards teach where every letter is a symbol, or a set, of its own."""
+
+    def __init__(self, found: Shortcuts) -> None:
+        self.found = found
+
+    def verdicts(self) -> tuple[SymbolVerdict, ...]:
+        """The verdicts on all symbols, in time that grows with the number of symbols and not with its square."""
+        found = self.found
+        swapped = [
+            tuple(found.classes[image] for image in orbit if image != number)
+            for number, orbit in enumerate(found.group.orbit_of)
+        ]
+        verdicts = []
+        for symbol, number in zip(found.alphabet.letter_names, found.machine.letter_class.tolist(), strict=True):
+            alike, others = found.classes[number], swapped[number]
+            verdicts.append(SymbolVerdict(symbol, len(alike) == 1 and not others, alike, others))
+        return tuple(verdicts)
+
+    def labels_needed(self) -> tuple[Symbol, ...]:
+        """A smallest set of symbols whose labels leave only the identity, in the order of the alphabet."""
+        found = self.found
+        search = SymmetrySearch(found.machine, work=found.work)
+        several = [number for number, size in enumerate(found.class_sizes) if size > 1]
+        labelled = {letter for number in several for letter in found.members[number]}
+        group = symmetry_group(search, several) if several else found.group
+        for factor in group.factors:
+            labelled.update(found.members[point][0] for point in _smallest_base(search, factor))
+        return tuple(found.alphabet.letter_name(letter) for letter in sorted(labelled))
+
+    def renamings(self, search: SymmetrySearch) -> Renamings:  # noqa: ARG002
+        """The maps that rename propositions."""
+        raise AlphabetError(
+            "every map of an exclusive alphabet is a renaming of its symbols, so maps() lists them; renamings are for "
+            "propositional alphabets only, of which every subset is a letter"
+        )
+
+    def further_counts(self) -> dict[str, int]:
+        """Other numbers of maps, by name."""
+        return {}
 
 
-def _proposition_verdicts(found: Shortcuts) -> tuple[SymbolVerdict, ...]:
-    """The verdicts on propositions, by the surviving renamings and by their truth in letters that are confused."""
-    by_class = found.machine.letters.truths(len(found.alphabet.symbols))
-    # In each set of letters that are confused with each other, a proposition must be always or never true.
-    unclear = 0
-    for orbit in found.group.orbits:
-        true = reduce(or_, (by_class[number][0] for number in orbit))
-        false = reduce(or_, (by_class[number][1] for number in orbit))
-        unclear |= true & false
-    renamings = found.renamings
-    verdicts = []
-    for bit, name in enumerate(found.alphabet.symbols):
-        alike = (name, *renamings.within_class(name))
-        swapped = tuple((other,) for other in renamings.by_symmetry(name))
-        verdicts.append(SymbolVerdict(name, not unclear >> bit & 1, alike, swapped, name in renamings.essential))
-    return tuple(verdicts)
+class ByProposition(ByLetter):
+    """The same where any subset of propositions is a letter, and propositions are learned."""
 
+    def verdicts(self) -> tuple[SymbolVerdict, ...]:
+        """By the surviving renamings, and by the truth of propositions in letters that are confused."""
+        found, renamings = self.found, self.found.renamings
+        by_class = found.machine.letters.truths(len(found.alphabet.symbols))
+        # In each set of letters that are confused with each other, a proposition must be always or never true.
+        unclear = 0
+        for orbit in found.group.orbits:
+            true = reduce(or_, (by_class[number][0] for number in orbit))
+            false = reduce(or_, (by_class[number][1] for number in orbit))
+            unclear |= true & false
+        verdicts = []
+        for bit, name in enumerate(found.alphabet.symbols):
+            alike = (name, *renamings.within_class(name))
+            swapped = tuple((other,) for other in renamings.by_symmetry(name))
+            verdicts.append(SymbolVerdict(name, not unclear >> bit & 1, alike, swapped, name in renamings.essential))
+        return tuple(verdicts)
 
-def labels_needed(found: Shortcuts) -> tuple[Symbol, ...]:
-    """A smallest set of symbols whose labels leave only the identity, in the order of the alphabet."""
-    if found.alphabet.is_free:
-        return _propositions_needed(found)
-    search = SymmetrySearch(found.machine, work=found.work)
-    several = [number for number, size in enumerate(found.class_sizes) if size > 1]
-    labelled = {letter for number in several for letter in found.members[number]}
-    group = symmetry_group(search, several) if several else found.group
-    for factor in group.factors:
-        labelled.update(found.members[point][0] for point in _smallest_base(search, factor))
-    return tuple(found.alphabet.letter_name(letter) for letter in sorted(labelled))
+    def labels_needed(self) -> tuple[Symbol, ...]:
+        """A smallest set of propositions."""
+        return _propositions_needed(self.found)
+
+    def renamings(self, search: SymmetrySearch) -> Renamings:
+        """By exchanging propositions."""
+        return renamings(self.found.machine, self.found.group, search)
+
+    def further_counts(self) -> dict[str, int]:
+        """How many maps rename propositions."""
+        return {"renamings": self.found.renamings.count}
 
 
 def _smallest_base(search: SymmetrySearch, factor: SymmetryGroup) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from nrm.errors import LimitError
-from nrm.machines import MooreMachine, TaskSet, amount_of_letters, task_view, view_width
+from nrm.machines import MooreMachine, TaskSet, task_view, view_width
 
 Belief: TypeAlias = Literal["filtered", "open-loop", "argmax"]
 """`filtered`: weighed by the potential that the rewards received so far tell. `open-loop`: from the observations alone,
@@ -175,7 +175,7 @@ class ViewedMemory(Memory):
         """`memory`: its feature is a belief over the states of `machine`."""
         width = view_width(machine.alphabet)
         if width > 20_000:  # numbers past which a policy should see the state instead
-            letters = amount_of_letters(machine.alphabet)
+            letters = machine.alphabet.amount
             raise LimitError(
                 f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of 20,000; let "
                 "the policy see the state: --network.view state"

@@ -213,11 +213,11 @@ class PlaneDynamics(Dynamics):
         """At most one disc holds, or every one of them is a bit: either way what holds is a sum."""
         config = self.config
         config.check_alphabet(alphabet)
-        if not alphabet.is_exclusive and config.empty is not None:
+        empty = alphabet.nothing(config.empty)
+        if config.empty is not None and config.empty not in empty:
             raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
-        nothing = 0 if config.empty is None else alphabet.places[config.empty]
-        places = (alphabet.places[name] for name in config.names)
-        added = np.array([place if alphabet.is_exclusive else 1 << place for place in places]) - nothing
+        nothing = sum(map(alphabet.weight, empty))
+        added = np.array([alphabet.weight(name) for name in config.names]) - nothing
 
         def letters(places: Places) -> NDArray[np.int64]:
             sums: NDArray[np.int64] = nothing + (self.holds(places["place"]) * added).sum(1)

@@ -18,58 +18,70 @@ import numpy as np
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from nrm.aliases import BoolArray
+from nrm.aliases import State
 from nrm.errors import FormulaError, LimitError, MachineError, shorten
 from nrm.logic import Formula, Op, atom, either, parse, substituted
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import Move, guard, letters_where, machine_of_moves, moves
-from nrm.machines.moore import MooreMachine, amount_of_letters
+from nrm.machines.moore import MooreMachine
 
 
 def to_hoa(machine: MooreMachine, title: str = "") -> str:
     """The machine as HOA text. `from_hoa` reads it back."""
     alphabet = machine.alphabet
-    count = len(alphabet.symbols)
-    kinds = "trans-labels explicit-labels state-acc deterministic" + (" complete" * (not alphabet.is_exclusive))
+    spelling = alphabet.pick(_Aliases, _Labels)(machine)
     lines = [
         "HOA: v1",
         *([f"name: {_quoted(title)}"] if title else []),
         'tool: "nrm"',
         f"States: {machine.states}",
         f"Start: {machine.initial}",
-        f"AP: {count} {' '.join(map(_quoted, alphabet.symbols))}",
+        f"AP: {len(alphabet.symbols)} {' '.join(map(_quoted, alphabet.symbols))}",
         "acc-name: Buchi",
         "Acceptance: 1 Inf(0)",
-        f"properties: {kinds}",
+        f"properties: trans-labels explicit-labels state-acc deterministic{spelling.properties}",
         f"nrm-kind: {alphabet.kind}",
         f"nrm-levels: {' '.join(_quoted(repr(level)) for level in machine.outputs.tolist())}",
+        *spelling.headers,
+        "--BODY--",
     ]
-    if alphabet.is_exclusive:
-        lines += [f"Alias: @s{one} {_only(one, count)}" for one in range(count)]
-    lines.append("--BODY--")
     for state in range(machine.states):
         lines.append(f"State: {state}{' {0}' if machine.accepting[state] else ''}")
-        for target, condition in moves(machine, state):
-            if alphabet.is_exclusive:
-                label = _alternatives((machine.columns[state] == target)[machine.letter_class])
-            else:
-                label = _label(condition, alphabet)
-            lines.append(f"[{label}] {target}")
+        lines += [f"[{label}] {target}" for target, label in spelling.labels(state)]
     return "\n".join([*lines, "--END--"]) + "\n"
 
 
-def _only(one: int, count: int) -> str:
-    return "&".join(str(number) if number == one else f"!{number}" for number in range(count))
+class _Labels:
+    """How guards are written: with numbers for names, as disjunctions of conjunctions."""
+
+    properties = " complete"
+
+    def __init__(self, machine: MooreMachine) -> None:
+        self.machine = machine
+        self.headers: list[str] = []
+
+    def labels(self, state: State) -> Iterator[tuple[State, str]]:
+        names = {name: atom(str(place)) for name, place in self.machine.alphabet.places.items()}
+        for target, condition in moves(self.machine, state):
+            text = str(substituted(condition, names)).replace('"', "").replace(" & ", "&")
+            yield target, "t" if condition.op is Op.TRUE else text
 
 
-def _alternatives(letters: BoolArray) -> str:
-    return " | ".join(f"@s{letter}" for letter in np.flatnonzero(letters).tolist())
+class _Aliases(_Labels):
+    """The same where one symbol holds: by names for "this one and no other"."""
 
+    properties = ""
 
-def _label(condition: Formula, alphabet: Alphabet) -> str:
-    """A guard in the spelling of HOA, with numbers for names; guards are disjunctions of conjunctions."""
-    numbered = substituted(condition, {name: atom(str(place)) for name, place in alphabet.places.items()})
-    return "t" if condition.op is Op.TRUE else str(numbered).replace('"', "").replace(" & ", "&")
+    def __init__(self, machine: MooreMachine) -> None:
+        super().__init__(machine)
+        numbers = range(machine.alphabet.size)
+        only = ("&".join(f"{'!' * (number != one)}{number}" for number in numbers) for one in numbers)
+        self.headers = [f"Alias: @s{one} {literals}" for one, literals in enumerate(only)]
+
+    def labels(self, state: State) -> Iterator[tuple[State, str]]:
+        row = self.machine.columns[state][self.machine.letter_class]
+        for target in self.machine.targets(state):
+            yield target, " | ".join(f"@s{letter}" for letter in np.flatnonzero(row == target).tolist())
 
 
 def _quoted(text: str) -> str:
@@ -125,7 +137,7 @@ def from_hoa(text: str) -> MooreMachine:
     most = 20_000_000
     if alphabet.is_small and states * alphabet.size > most:
         raise LimitError(
-            f"{states:,} states and {amount_of_letters(alphabet)} letters make a table of more than {most:,} "
+            f"{states:,} states and {alphabet.amount} letters make a table of more than {most:,} "
             "entries; leave out propositions that no label needs"
         )
     moves = _moves(items, alphabet, states)

@@ -8,7 +8,7 @@ guards its moves; all are read by `machine_from_dict`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -52,21 +52,16 @@ class _Described(msgspec.Struct):
 
 def machine_to_dict(machine: MooreMachine) -> Json:
     """The machine as JSON values; `machine_from_dict` reads it back."""
-    alphabet = machine.alphabet
     moves = machine.moves.described()
-    data: Json = {
+    return {
         "format": "nrm-machine",
         "version": 1 if "transitions" in moves else 3,
-        "kind": alphabet.kind,
-        "symbols": list(alphabet.symbols),
+        **machine.alphabet.described(),
+        "initial": machine.initial,
+        **moves,
+        "accepting": machine.accepting.tolist(),
+        "outputs": machine.outputs.tolist(),
     }
-    if alphabet.noun == "proposition" and alphabet.is_small:
-        data["letters"] = [list(alphabet.true_symbols(letter)) for letter in range(alphabet.size)]
-    data["initial"] = machine.initial
-    data.update(moves)
-    data["accepting"] = machine.accepting.tolist()
-    data["outputs"] = machine.outputs.tolist()
-    return data
 
 
 def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
@@ -86,13 +81,11 @@ def machine_from_dict(data: Mapping[str, Any]) -> MooreMachine:
     except msgspec.ValidationError as error:
         raise MachineError(f"the description of the machine is malformed: {error}") from None
     alphabet = Alphabet.of_kind(given.symbols, given.kind)
-    if given.letters is not None and not alphabet.is_exclusive:
-        alphabet = _of_letters(alphabet, given.letters)
+    if given.letters is not None:
+        alphabet = alphabet.restricted(given.letters)
     forms = (given.transitions, given.moves, given.diagram)
     match [moves for moves in forms if moves is not None]:
         case [_Diagram() as diagram]:
-            if not alphabet.is_free:
-                raise MachineError("a 'diagram' of moves is for propositions, of which any may hold")
             moves = read_diagram(len(alphabet.symbols), msgspec.structs.asdict(diagram))
             return MooreMachine.of_moves(alphabet, moves, *_numbered_states(given, moves.states))
         case [dict() as named]:
@@ -115,14 +108,6 @@ def machine_json(machine: MooreMachine) -> str:
         else:
             parts.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _of_letters(every: Alphabet, letters: Sequence[Sequence[str]]) -> Alphabet:
-    """The alphabet of some sets of propositions, in the order of their numbers: all of them, or those that occur."""
-    bits = [every.letter(tuple(names), f"letter {number}") for number, names in enumerate(letters)]
-    if bits == list(range(len(bits))) and len(bits) == every.size:
-        return every
-    return Alphabet.of_kind(every.symbols, every.kind, bits)
 
 
 def _numbered_states(given: _Described, count: int) -> tuple[list[bool], list[float], int]:
