@@ -97,7 +97,7 @@ def test_bad_episodes_are_refused() -> None:
     buffer = EpisodeBuffer(LEVELS, 0.0)
     with pytest.raises(EpisodeError, match="the buffer is empty"):
         buffer.batch()
-    with pytest.raises(EpisodeError, match="either the rewards or the potential indices"):
+    with pytest.raises(EpisodeError, match="give one of rewards, levels"):
         buffer.add([[0]])
     with pytest.raises(EpisodeError, match="2 observations but 1 labels"):
         buffer.add([[0], [0]], levels=[0])

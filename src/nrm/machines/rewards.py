@@ -8,6 +8,7 @@ reward comes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -211,6 +212,27 @@ class LevelCodec:
             )
         indices: NDArray[np.int64] = self.nearest(sums)
         return indices
+
+    def possible(self, rewards: ArrayLike, place: str = "the episode") -> NDArray[np.bool_]:
+        """(time, potentials) which potentials each step may have reached, when rewards (time,) are NaN where unknown.
+
+        An unknown reward may lead to any potential; the rewards paid after it tell which of them are left.
+        """
+        paid = np.asarray(rewards, dtype=np.float64)
+        lost = np.flatnonzero(np.isnan(paid)).tolist()
+        stops = [*lost, len(paid)]
+        result = np.zeros((len(paid), len(self.levels)), dtype=bool)
+        result[np.arange(stops[0]), self.encode(paid[: stops[0]], place)] = True
+        for start, stop in itertools.pairwise(stops):
+            reached = self.levels + np.cumsum(np.append(0.0, paid[start + 1 : stop]))[:, None]
+            left = self.fits(reached).all(0)
+            if not left.any():
+                raise EpisodeError(
+                    f"{place}, step {start} (from 0): no potential fits the rewards that follow, which sum to "
+                    f"{float(np.sum(paid[start + 1 : stop])):g}; the potentials are {self}"
+                )
+            result[np.arange(start, stop)[:, None], self.nearest(reached[:, left])] = True
+        return result
 
     def snap(self, total: float) -> float:
         """The exact sum of rewards where `total` leads to a potential but for rounding; any other sum as it is."""

@@ -1,4 +1,4 @@
-"""Recorded episodes: what was observed, and the potential of the machine after each step."""
+"""Recorded episodes: what was observed, and what is known of the potential of the machine after each step."""
 
 from __future__ import annotations
 
@@ -10,25 +10,35 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from nrm.errors import EpisodeError
+from nrm.errors import EpisodeError, listing
 from nrm.inference import Episode
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.episodes import EpisodeBatch, ObservationTable
+from nrm.neural.evidence import UNKNOWN, EvidenceTable, accepting_potentials, mistaken
 
 
 class EpisodeBuffer:
     """Episodes of any length.
 
-    Equal observations are stored once, in a table that several buffers can share. Labels are potential indices; give
-    rewards or the indices themselves.
+    Equal observations are stored once, in a table that several buffers can share. Labels are codes of evidence: the
+    indices of potentials, where these are known exactly, and see `EvidenceTable`.
     """
 
-    def __init__(self, levels: ArrayLike, initial: float | None = None, table: ObservationTable | None = None) -> None:
+    def __init__(
+        self,
+        levels: ArrayLike,
+        initial: float | None = None,
+        table: ObservationTable | None = None,
+        accepting: ArrayLike | None = None,
+    ) -> None:
         """`levels`: the machine's potentials, ascending; `initial`: that of its initial state, to read rewards.
 
-        `table`: of observations, when it is not this buffer's alone.
+        `table`: of observations, when it is not this buffer's alone. `accepting`: (potentials,) which of them accepting
+        states have, and no others, to read verdicts.
         """
         self.codec = LevelCodec(levels, initial)
+        self.accepting = None if accepting is None else np.asarray(accepting, dtype=bool)
+        self._evidence = EvidenceTable(len(self.codec.levels))
         self.table = ObservationTable() if table is None else table
         self._episodes: list[Episode] = []
         # From numbers in the table to those in `Episode.seen`, which go by first occurrence in this buffer.
@@ -37,13 +47,17 @@ class EpisodeBuffer:
     @classmethod
     def for_tasks(cls, tasks: TaskSet) -> EpisodeBuffer:
         """An empty buffer for episodes of many tasks; each says which one it is of."""
-        return cls(tasks.levels, tasks.initial_level)
+        begin = np.unique(tasks.level_of_state[tasks.initial])
+        # Tasks that begin at different potentials can be judged, but their rewards do not tell the potential.
+        initial = float(tasks.levels[begin[0]]) if len(begin) == 1 else None
+        return cls(tasks.levels, initial, accepting=accepting_potentials(tasks))
 
     @classmethod
     def for_machine(cls, machine: MachineLike) -> EpisodeBuffer:
         """An empty buffer for episodes of a machine, or of a task."""
-        codec = LevelCodec.of(as_machine(machine))
-        return cls(codec.levels, codec.initial)
+        known = as_machine(machine)
+        codec = LevelCodec.of(known)
+        return cls(codec.levels, codec.initial, accepting=accepting_potentials(known))
 
     def __len__(self) -> int:
         return len(self._episodes)
@@ -59,6 +73,11 @@ class EpisodeBuffer:
         """The machine's potentials, ascending."""
         levels: NDArray[np.float64] = self.codec.levels
         return levels
+
+    @property
+    def evidence(self) -> NDArray[np.float64] | None:
+        """(codes, potentials) the weights behind the labels; None where all labels are exact potentials."""
+        return self._evidence.rows
 
     @property
     def distinct(self) -> int:
@@ -80,18 +99,31 @@ class EpisodeBuffer:
         *,
         index: ArrayLike | None = None,
         rewards: ArrayLike | None = None,
-        levels: ArrayLike | None = None,
+        levels: ArrayLike | Sequence[int | None] | None = None,
+        verdict: bool | None = None,
+        evidence: ArrayLike | None = None,
+        noise: float = 0.0,
         symbols: ArrayLike | None = None,
         task: int | None = None,
     ) -> None:
-        """Add an episode: observations (time, …), and either the rewards paid or the potential indices (time,).
+        """Add an episode: observations (time, …), and one of `rewards`, `levels`, `verdict` and `evidence`.
 
         Row t is what was observed when reward t was paid; the observation of the reset is not part of it. Observations
         that are in the table already can be given by their numbers there: `index` (time,). `symbols`: the true letters
         (time,), for evaluation only; `task`: the number of its task, of many.
+
+        `rewards`: (time,) what was paid, NaN where that is unknown. `levels`: (time,) indices of potentials, -1 or None
+        where unknown. `verdict`: whether the whole episode satisfies the task; nothing else is known. `evidence`:
+        (time, potentials) how probable each potential makes what was seen. `noise`: how probable it is that a reward,
+        an index or the verdict is wrong.
         """
         place = f"episode {len(self)}"
-        labels = self._labels(rewards, levels, place)
+        known = {"rewards": rewards, "levels": levels, "verdict": verdict, "evidence": evidence}
+        given = [name for name, value in known.items() if value is not None]
+        if len(given) != 1:
+            raise EpisodeError(f"{place}: give one of {listing(known)}, not {listing(given) or 'none of them'}")
+        steps = len(np.atleast_1d(np.asarray(observations if index is None else index)))
+        labels = self._labels(given[0], known[given[0]], steps, noise, place)
         true = None if symbols is None else np.asarray(symbols, dtype=np.int64)
         if true is not None and true.shape != labels.shape:
             raise EpisodeError(f"{place}: {true.size} true symbols for {len(labels)} steps")
@@ -110,7 +142,8 @@ class EpisodeBuffer:
         rows = self.observations(np.arange(self.distinct))
         if rows.dtype == np.float64 and np.abs(rows).max(initial=0.0) < np.finfo(np.float32).max:
             rows = rows.astype(np.float32)
-        batch = EpisodeBatch.of(torch.from_numpy(rows), chosen)
+        evidence = None if self.evidence is None else torch.from_numpy(self.evidence)
+        batch = EpisodeBatch.of(torch.from_numpy(rows), chosen, evidence)
         if not distinct:
             return batch._replace(observations=batch.observations[batch.seen[batch.mask]], seen=batch.numbered)
         return batch if episodes is None else batch.pick(torch.arange(len(chosen)))
@@ -143,17 +176,45 @@ class EpisodeBuffer:
         if not episodes:
             raise EpisodeError("the buffer is empty; add episodes first")
 
-    def _labels(self, rewards: ArrayLike | None, levels: ArrayLike | None, place: str) -> NDArray[np.int64]:
-        if (rewards is None) == (levels is None):
-            raise EpisodeError(f"{place}: give either the rewards or the potential indices")
-        if rewards is not None:
-            return self.codec.encode(rewards, place)
-        labels = np.asarray(levels, dtype=np.int64)
-        wrong = np.flatnonzero((labels < 0) | (labels >= len(self.levels)))
+    def _labels(self, name: str, given: Any, steps: int, noise: float, place: str) -> NDArray[np.int64]:
+        """(time,) the codes of what is known of an episode."""
+        if name == "evidence":
+            return self._evidence.codes(given, place)
+        answers = len(self.levels)
+        if name == "verdict":
+            allowed, answers = self._judged(bool(given), steps, place), 2
+        elif name == "levels":
+            labels = self._indices(given, place)
+            if not noise and (labels != UNKNOWN).all():
+                return labels
+            allowed = (labels[:, None] == UNKNOWN) | (labels[:, None] == np.arange(answers))
+        else:
+            if not noise and not np.isnan(np.asarray(given, dtype=np.float64)).any():
+                return self.codec.encode(given, place)
+            allowed = self.codec.possible(given, place)
+        return self._evidence.codes(mistaken(allowed, noise, answers, place), place)
+
+    def _judged(self, verdict: bool, steps: int, place: str) -> NDArray[np.bool_]:
+        """(time, potentials) which potentials a verdict on the whole episode allows."""
+        if self.accepting is None:
+            raise EpisodeError(
+                f"{place}: the potentials {self.codec} do not tell whether an episode satisfies its task; take "
+                "reward='acceptance', and EpisodeBuffer.for_machine or for_tasks"
+            )
+        allowed = np.ones((steps, len(self.levels)), dtype=bool)
+        allowed[-1:] = self.accepting == verdict
+        return allowed
+
+    def _indices(self, levels: ArrayLike, place: str) -> NDArray[np.int64]:
+        given = np.asarray(levels)
+        if given.dtype.kind not in "biu":
+            given = np.nan_to_num(given.astype(np.float64), nan=UNKNOWN)
+        labels = given.astype(np.int64)
+        wrong = np.flatnonzero((labels < UNKNOWN) | (labels >= len(self.levels)))
         if wrong.size:
             raise EpisodeError(
                 f"{place}, step {int(wrong[0])} (from 0): potential index {int(labels[wrong[0]])}; the machine's "
-                f"potentials are 0 to {len(self.levels) - 1}: {self.codec}"
+                f"potentials are 0 to {len(self.levels) - 1}: {self.codec}, and -1 is unknown"
             )
         return labels
 

@@ -195,7 +195,7 @@ def sequence(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -
 
 def marginal(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
     """The paper's loss: cross-entropy of each step's potential under the open-loop belief, in nats a step."""
-    rewards = model.batch_rewards(batch, symbols)
+    rewards = batch.weighed(model.batch_rewards(batch, symbols))
     seen = rewards.gather(-1, batch.levels.unsqueeze(-1)).squeeze(-1)
     # A potential of probability 0 would have no finite logarithm.
     logs = seen.clamp_min(float(torch.finfo(seen.dtype).tiny)).log()

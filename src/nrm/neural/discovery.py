@@ -195,6 +195,11 @@ def _initial(episodes: EpisodeBuffer) -> int:
         raise LearningError(
             "to learn a machine, the initial potential must be known: EpisodeBuffer(potentials, initial)"
         )
+    if episodes.evidence is not None:
+        raise LearningError(
+            "to infer a machine, the potential after every step must be known exactly, and some are unknown or noisy; "
+            "a machine of so many states is fitted to any evidence: ProbabilisticMoore.unknown(…)"
+        )
     initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
     if all(bool((episode.levels == initial).all()) for episode in episodes):
         raise LearningError(

@@ -26,14 +26,16 @@ class EpisodeBatch(NamedTuple):
     seen: Tensor
     """(batch, time) which observation was made; 0 at padding."""
     levels: Tensor
-    """(batch, time) index of the potential after the step; 0 at padding."""
+    """(batch, time) what is known of the potential after the step: its index, or a code of `evidence`; 0 at padding."""
     lengths: Tensor
     """(batch,) steps of each episode."""
     tasks: Tensor | None = None
     """(batch,) the number of each episode's task, where the model has many."""
+    evidence: Tensor | None = None
+    """(codes, potentials) the weights behind the codes in `levels`; None where all of them are exact potentials."""
 
     @classmethod
-    def of(cls, observations: Tensor, episodes: Sequence[Episode]) -> EpisodeBatch:
+    def of(cls, observations: Tensor, episodes: Sequence[Episode], evidence: Tensor | None = None) -> EpisodeBatch:
         """Episodes that saw observations (n, …), by their numbers."""
         numbers = [episode.task for episode in episodes if episode.task is not None]
         if len(numbers) not in (0, len(episodes)):
@@ -45,7 +47,7 @@ class EpisodeBatch(NamedTuple):
             for parts in ([episode.seen for episode in episodes], [episode.levels for episode in episodes])
         )
         lengths = torch.tensor([len(episode) for episode in episodes])
-        return cls(observations, seen, levels, lengths, torch.tensor(numbers) if numbers else None)
+        return cls(observations, seen, levels, lengths, torch.tensor(numbers) if numbers else None, evidence)
 
     @property
     def mask(self) -> Tensor:
@@ -69,7 +71,11 @@ class EpisodeBatch(NamedTuple):
         """Some of the episodes, cut to so many steps, with all observations."""
         tasks = None if self.tasks is None else self.tasks[episodes]
         seen, levels = self.seen[episodes, :longest], self.levels[episodes, :longest]
-        return EpisodeBatch(self.observations, seen, levels, self.lengths[episodes], tasks)
+        return EpisodeBatch(self.observations, seen, levels, self.lengths[episodes], tasks, self.evidence)
+
+    def weighed(self, potentials: Tensor) -> Tensor:
+        """(…, codes) the probability of what is known of a step, by its code, from that of each potential (…)."""
+        return potentials if self.evidence is None else potentials @ self.evidence.t().to(potentials.dtype)
 
     def pick(self, episodes: Tensor) -> EpisodeBatch:
         """Some of the episodes, cut to the longest of them, with the observations that occur in these."""
@@ -78,11 +84,16 @@ class EpisodeBatch(NamedTuple):
         used, seen[mask] = torch.unique(some.seen[mask], return_inverse=True)
         return some._replace(observations=self.observations[used], seen=seen)
 
+    def allowed(self, episode: int, step: int) -> Tensor:
+        """(n,) the indices of the potentials that what is known of a step allows."""
+        code = self.levels[episode, step]
+        return code[None] if self.evidence is None else torch.nonzero(self.evidence[code])[:, 0]
+
     def to(self, device: torch.device | str) -> EpisodeBatch:
         """The batch on another device."""
-        tasks = None if self.tasks is None else self.tasks.to(device)
         observations, seen, levels, lengths = (field.to(device) for field in self[:4])
-        return EpisodeBatch(observations, seen, levels, lengths, tasks)
+        tasks, evidence = (None if field is None else field.to(device) for field in (self.tasks, self.evidence))
+        return EpisodeBatch(observations, seen, levels, lengths, tasks, evidence)
 
 
 def step_mask(lengths: Tensor, time: int) -> Tensor:

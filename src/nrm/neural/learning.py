@@ -196,7 +196,8 @@ def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradic
     """Where a batch first shows a potential that cannot follow those before it; None where all of it is possible."""
     if machine.learned:
         return None
-    targets, shows = machine.targets(batch), machine.possible_levels(batch)
+    targets, outputs = machine.targets(batch), machine.possible_levels(batch)
+    shows = (batch.weighed(outputs) > 0).float()
     possible = (machine.starts(batch) > 0).float()
     any_letter = torch.ones(len(possible), targets.shape[2], device=possible.device)
     for step in range(batch.seen.shape[1]):
@@ -207,12 +208,12 @@ def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradic
         wrong = real & ~(after > 0).any(1)
         if bool(wrong.any()):
             episode = int(wrong.nonzero()[0])
-            seen = float(machine.levels[batch.levels[episode, step]])
-            reachable = machine.levels[(ahead[episode] @ shows[episode] > 0)]
+            seen = LevelCodec(machine.levels[batch.allowed(episode, step)])
+            reachable = machine.levels[(ahead[episode] @ outputs[episode] > 0)]
             return Contradiction(
                 episode,
                 step,
-                f"potential {seen:g} cannot follow the potentials before it, whatever the symbols are; "
+                f"potential {seen} cannot follow what is known of those before it, whatever the symbols are; "
                 f"{machine.name_of(batch, episode)} can output {LevelCodec(reachable)} there. The task contradicts the "
                 "episodes; is it the task that they were recorded with?",
             )

@@ -12,6 +12,7 @@ from nrm.errors import AlphabetError, ContradictionError, EpisodeError, Learning
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.emission import LetterDistribution, PropositionDistribution, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
+from nrm.neural.evidence import UNKNOWN
 from nrm.neural.grounders.registry import PlainReading, RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.neural.recursion import DenseChain, SparseChain
@@ -202,10 +203,13 @@ class NeuralRewardMachine(nn.Module):
         observations: Values,
         levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
+        evidence: Values | None = None,
     ) -> Filtered:
-        """Beliefs filtered by the potentials (batch, time) seen so far: indices into `machine.levels`."""
-        batch = pack(self._tensor(observations), lengths, levels)
-        self._check_levels(batch.levels)
+        """Beliefs filtered by the potentials (batch, time) seen so far: indices into `machine.levels`, -1 if unknown.
+
+        `evidence`: (n, potentials) weights for the indices past the last potential; see `EpisodeBuffer.add`.
+        """
+        batch = self._known(observations, levels, lengths, evidence)
         symbols = self.ground_batch(batch)
         states, steps = self._chain(batch, symbols, True).filtered(self.machine.starts(batch))
         return Filtered(states.transpose(0, 1) * batch.mask.unsqueeze(-1), steps.t() * batch.mask)
@@ -215,20 +219,21 @@ class NeuralRewardMachine(nn.Module):
         observations: Values,
         levels: Values,
         lengths: Tensor | Sequence[int] | None = None,
+        evidence: Values | None = None,
     ) -> Tensor:
         """(batch,) the logarithm of the probability of each whole sequence of potentials, given the observations.
 
-        An impossible sequence is an error that names the episode and step.
+        What is known of a step is given as in `filter`. An impossible sequence is an error that names the episode and
+        step.
         """
-        batch = pack(self._tensor(observations), lengths, levels)
-        self._check_levels(batch.levels)
+        batch = self._known(observations, levels, lengths, evidence)
         total, steps = self.batch_log_likelihood(batch, self.ground_batch(batch))
         impossible = (steps.t() <= 0) & batch.mask
         if bool(impossible.any()):
             episode, step = (int(number) for number in impossible.nonzero()[0])
-            level = float(self.machine.levels[batch.levels[episode, step]])
+            level = LevelCodec(self.machine.levels[batch.allowed(episode, step)])
             raise ContradictionError(
-                f"episode {episode}, step {step} (counting from 0): potential {level:g} has probability 0 under this "
+                f"episode {episode}, step {step} (counting from 0): potential {level} has probability 0 under this "
                 "machine and grounder; is it the task that these episodes were recorded with?",
                 episode,
                 step,
@@ -281,15 +286,28 @@ class NeuralRewardMachine(nn.Module):
         # Rounding lets the mass drift over thousands of steps.
         return states / states.sum(-1, keepdim=True)
 
-    def _check_levels(self, levels: Tensor) -> None:
-        count = len(self.machine.levels)
-        wrong = (levels < 0) | (levels >= count)
+    def _known(
+        self,
+        observations: Values,
+        levels: Values,
+        lengths: Tensor | Sequence[int] | None,
+        evidence: Values | None,
+    ) -> EpisodeBatch:
+        """A batch with what is known of each step, checked."""
+        batch = pack(self._tensor(observations), lengths, levels)
+        codes, count = batch.levels, len(self.machine.levels)
+        further = torch.empty(0, count) if evidence is None else as_tensor(evidence, "evidence").view(-1, count)
+        wrong = (codes < UNKNOWN) | (codes >= count + len(further))
         if bool(wrong.any()):
             episode, step = wrong.nonzero()[0].tolist()
             raise EpisodeError(
-                f"episode {episode}, step {step} (counting from 0): potential index {int(levels[episode, step])}; "
+                f"episode {episode}, step {step} (counting from 0): potential index {int(codes[episode, step])}; "
                 f"the machine has potentials 0 to {count - 1}: {LevelCodec(self.machine.levels)}"
             )
+        if not len(further) and bool((codes >= 0).all()):
+            return batch
+        rows = torch.cat([torch.eye(count), further, torch.ones(1, count)]).to(codes.device)
+        return batch._replace(levels=torch.where(codes < 0, len(rows) - 1, codes), evidence=rows)
 
     def _said(self, batch: EpisodeBatch, encoded: Tensor, check: bool) -> Tensor:
         symbols = self.reading.said(batch, encoded)

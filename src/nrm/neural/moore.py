@@ -221,12 +221,12 @@ class ProbabilisticMoore(nn.Module):
     def chain(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> DenseChain | SparseChain:
         """The steps of a batch, from letter probabilities (n, letters).
 
-        rows: (batch, time) which of `letters` a step has. With `observed`, the next states are weighed by the
-        probability of the potential that was seen.
+        rows: (batch, time) which of `letters` a step has. With `observed`, the next states are weighed by how probable
+        they make what is known of the potential.
         """
         if not self.is_sparse:
             return DenseChain(self._matrices(letters, rows, batch, observed))
-        shown = gathered(self.reward_probs().t(), batch.levels.t()) if observed else None
+        shown = gathered(batch.weighed(self.reward_probs()).t(), batch.levels.t()) if observed else None
         return SparseChain(self.targets(), gathered(self.class_probs(letters), rows.t()), shown, batch.mask.t())
 
     def cells(self, batch: EpisodeBatch) -> int:
@@ -247,11 +247,11 @@ class ProbabilisticMoore(nn.Module):
         seen, levels = rows.t(), batch.levels.t()
         if not observed:
             return gathered(moves, seen)
-        # shown[potential]: each row holds the probabilities of that potential, state by state.
-        shown = self.reward_probs().t()
+        # shown[code]: each row holds the probabilities of what is known, state by state.
+        shown = batch.weighed(self.reward_probs()).t()
         shown = shown.unsqueeze(1).expand(-1, self.states, -1).contiguous()
         if len(moves) * len(shown) <= seen.numel():
-            # Few observations: one matrix for each with each potential, then a gather.
+            # Few observations: one matrix for each with each code, then a gather.
             weighed = (moves.unsqueeze(1) * shown).flatten(0, 1)
             return gathered(weighed, seen * len(shown) + levels)
         return gathered(moves, seen) * gathered(shown, levels)

@@ -128,9 +128,9 @@ class TaskMachines(ProbabilisticMoore):
         return batch.seen.numel() * self.states_of(batch)
 
     def _shown(self, batch: EpisodeBatch) -> Tensor:
-        """(time, batch, states) 1 where a state outputs the potential that was seen."""
-        levels = self.level_of_state[self._rows(batch)]
-        return (levels == batch.levels.t().unsqueeze(-1)).to(self.dtype)
+        """(time, batch, states) how probable each state makes what is known of the potential."""
+        shown = batch.weighed(self.possible_levels(batch)).transpose(1, 2).to(self.dtype)
+        return shown[torch.arange(len(shown), device=shown.device), batch.levels.t()]
 
     def moved_by(self, said: Tensor, numbers: Tensor) -> Tensor:
         """(n, …, columns of `moves`) from what is said of n rows (n, …, letters or propositions), by tasks (n,)."""
