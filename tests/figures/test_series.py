@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nrm.figures.series import Curve, class_curve, collect, count_note, grounding_curves, learning_curve, success_curve
-from nrm.results import Record
+from nrm.figures.series import AXES, Curve, class_curve, collect, count_note, grounding_curves, learning_curve
+from nrm.results import Family, Record
 from tests.results.synthetic import record
 
 
@@ -89,21 +89,21 @@ def test_further_series_and_methods_that_are_gone_look_different() -> None:
 def test_tasks_come_in_order_in_every_env() -> None:
     runs = collect([record([1], task=task, env=env) for task, env in (("2", "map"), ("2", "image"), ("1", "image"))])
     assert runs.envs == ["map", "image"]
-    assert [task.paper and task.paper.number for task in runs.tasks_in("image")] == [1, 2]
+    assert [task.about.paper and task.about.paper.number for task in runs.tasks_in("image")] == [1, 2]
 
 
 def test_success_over_steps_by_hand() -> None:
     one = record([100, 0, 100, 100])
     other = replace(record([0, 0, 100]), metrics={**record([0, 0, 100]).metrics, "steps": np.array([5.0, 15.0, 45.0])})
     # Means of two episodes: of one 0.5, 0.5, 1 at steps 20, 30, 40; of the other 0 and 0.5 at 15 and 45.
-    curve = success_curve([one, other], 2)
+    curve = learning_curve([one, other], 2, AXES[1])
     assert (curve.at[0], curve.at[-1], curve.runs) == (20, 40, 2)
     assert curve.mean[0] == pytest.approx((0.5 + 0.5 * 5 / 30) / 2)
     assert curve.mean[-1] == pytest.approx((1 + 0.5 * 25 / 30) / 2)
 
 
 def test_grounding_of_many_tasks_is_over_steps() -> None:
-    run = replace(record([0, 100, 100, 100], method="nrm"), task=None)
+    run = replace(record([0, 100, 100, 100], method="nrm"), about=Family("reach"))
     curve = grounding_curves([run])["accuracy"]
     assert curve.at[-1] == 40
     # An update after every episode of 10 steps: 0, 0.1, 0.2, 0.3, 0.4.

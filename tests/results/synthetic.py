@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nrm.results import Record
+from nrm.results import OneTask, Record
 from nrm.runs import RunConfig, choose_run
 
 
@@ -52,7 +52,7 @@ def record(
     return Record(
         path=Path(path or f"{env}-{task}-{method}-{variant}-{seed}"),
         config=config,
-        task=config.build_task(),
+        about=OneTask(config.build_task()),
         env=config.env_title,
         variant=variant,
         metrics=metrics,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nrm.machines import Task, task_toml
-from nrm.results import Group, Record, group_runs, method_named
+from nrm.results import Group, OneTask, Record, group_runs, method_named
 from nrm.results.records import setting_text
 from nrm.runs import choose_run
 from tests.results.synthetic import grid, record
@@ -16,7 +16,7 @@ def renamed(run: Record, **changes: object) -> Record:
     """The same run with another task."""
     assert run.task is not None
     task: Task = replace(run.task, **changes)  # type: ignore[arg-type]
-    return replace(run, task=task, config=replace(run.config, task=task_toml(task)))
+    return replace(run, about=OneTask(task), config=replace(run.config, task=task_toml(task)))
 
 
 def configured(run: Record, path: str = "", **settings: dict[str, object]) -> Record:
@@ -126,4 +126,4 @@ def test_methods_speak_for_themselves_and_those_that_are_gone_have_a_name() -> N
 )
 def test_paper_tasks_are_known_by_their_formula(formula: str, number: int | None) -> None:
     (group,) = group_runs([record([1], task=formula)]).groups
-    assert (group.paper and group.paper.number) == number
+    assert (group.about.paper and group.about.paper.number) == number

@@ -13,7 +13,6 @@ from nrm.figures.series import (
     count_note,
     grounding_curves,
     learning_curve,
-    success_curve,
 )
 from nrm.figures.style import (
     ACCURACY_LOOKS,
@@ -39,22 +38,20 @@ LETTERS = {("map", 1): "(a) ", ("map", 2): "(b) ", ("image", 1): "(c) ", ("image
 
 def figure_2(runs: Runs) -> Iterator[Named]:
     """The paper's figure 2: a panel for each environment and class of tasks."""
-    panels_of = [
-        (env, number, tasks)
-        for env in runs.envs
-        for number in (1, 2)
-        if (tasks := [task for task in runs.tasks_in(env) if task.paper and task.paper.task_class == number])
-    ]
+    panels_of: dict[tuple[str, int], list[Group]] = {}
+    for task in (task for env in runs.envs for task in runs.tasks_in(env)):
+        if (paper := task.about.paper) is not None:
+            panels_of.setdefault((task.env, paper.task_class), []).append(task)
     if not panels_of:
         return
     figure, panels = new_figure(len(panels_of), 2.3, sharey=True)
-    for (env, number, tasks), panel in zip(panels_of, panels, strict=True):
+    for ((env, number), tasks), panel in zip(panels_of.items(), panels, strict=True):
         curves = []
         for series in runs.series:
             parts = [learning_curve(found, runs.window) for task in tasks if (found := runs.of(task, series))]
             if parts:
                 curves.append((series, class_curve(parts)))
-        numbers = ", ".join(str(task.paper.number) for task in tasks if task.paper)
+        numbers = ", ".join(str(paper.number) for task in tasks if (paper := task.about.paper))
         named = f"{LETTERS.get((env, number), '')}{env}, class {number}"
         _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
         _references(panel, tasks)
@@ -63,24 +60,19 @@ def figure_2(runs: Runs) -> Iterator[Named]:
 
 
 def task_figures(runs: Runs) -> Iterator[Named]:
-    """The paper's appendix: a panel for each task, a figure for each environment.
-
-    Agents of many tasks: success over steps, a panel for each family.
-    """
+    """The paper's appendix: a panel for each task, or family of tasks; a figure for each environment."""
     for env in runs.envs:
-        for many, tasks in enumerate(runs.split(env)):
-            curve, what, over = (success_curve, "success", "step") if many else (learning_curve, "return", "episode")
+        for axis, tasks in runs.by_axis(env):
             for part, page in _pages(tasks):
-                figure, panels = new_figure(len(page), 2.3 if many else 1.95, sharex=not many, sharey=True)
+                figure, panels = new_figure(len(page), 1.95, sharex=True, sharey=True)
                 for task, panel in zip(page, panels, strict=True):
                     cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
-                    _draw(panel, [(series, curve(found, runs.window)) for series, found in cells], _titled(task))
-                    if many:
-                        _percent(panel)
-                    else:
-                        _references(panel, [task])
-                _finish(figure, panels, runs, f"{env}: {what}, mean of {runs.window} episodes", over)
-                yield f"{'families' if many else 'tasks'}-{file_part(env)}{part}", figure
+                    curves = [(series, learning_curve(found, runs.window, axis)) for series, found in cells]
+                    _draw(panel, curves, _titled(task))
+                    _references(panel, [task])
+                what = f"{env}: {axis.shown}, mean of {runs.window} episodes"
+                _finish(figure, panels, runs, what, axis.name)
+                yield f"{axis.files}-{file_part(env)}{part}", figure
 
 
 def grounding_figures(runs: Runs) -> Iterator[Named]:
@@ -88,13 +80,13 @@ def grounding_figures(runs: Runs) -> Iterator[Named]:
     grounding = {group.method for group in runs.groups if any(run.grounding for run in group.finished)}
     for env in runs.envs:
         for series in runs.series:
-            for many, tasks in enumerate(runs.split(env)):
+            for axis, tasks in runs.by_axis(env):
                 found = [(task, grounding_curves(runs.of(task, series))) for task in tasks]
                 method = series.method if len(grounding) > 1 else ""
-                words = ("grounding", "families" if many else "", env, series.variant, method)
+                words = ("grounding", axis.files.removeprefix("tasks"), env, series.variant, method)
                 name = "-".join(file_part(word) for word in words if word)
                 for part, page in _pages([(task, curves) for task, curves in found if curves]):
-                    yield f"{name}{part}", _grounding(page, runs, env, series, "step" if many else "episode")
+                    yield f"{name}{part}", _grounding(page, runs, env, series, axis.name)
 
 
 def _grounding(
@@ -105,14 +97,14 @@ def _grounding(
         for name, curve in curves.items():
             _line(panel, curve, ACCURACY_LOOKS[name][1])
         title(panel, _titled(task), count_note([(series.label, max(curve.runs for curve in curves.values()))]))
-        _percent(panel)
     shown = [ACCURACY_LOOKS[name] for name in ACCURACY_LOOKS if any(name in curves for _, curves in page)]
     _finish(figure, panels, runs, f"{env}: grounding accuracy of {series.label}", over, shown)
     return figure
 
 
 def _titled(task: Group) -> str:
-    return f"Task {task.paper.number}: {task.paper.formula()}" if task.paper else task.task
+    paper = task.about.paper
+    return f"Task {paper.number}: {paper.formula()}" if paper else task.task
 
 
 def _pages(items: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -129,19 +121,15 @@ def _draw(panel: Axes, curves: Sequence[tuple[Series, Curve]], named: str, note:
 
 
 def _line(panel: Axes, curve: Curve, look: Look) -> None:
-    """A line; with a band of its deviation, where there is any."""
+    """A line; with a band of its deviation, where there is any. What is a share is shown in percent."""
     if curve.deviation.any():
         low, high = ((curve.mean + sign * curve.deviation).clip(*curve.bounds) for sign in (-1, 1))
         panel.fill_between(curve.at, low, high, color=look.colour, alpha=0.18, linewidth=0)
     marker = look.marker if len(curve.at) == 1 else ""
     panel.plot(curve.at, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.4, marker=marker)
-
-
-def _percent(panel: Axes) -> None:
-    from matplotlib.ticker import PercentFormatter
-
-    panel.set_ylim(-0.03, 1.03)
-    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
+    if curve.bounds[1] == 1:
+        panel.set_ylim(-0.03, 1.03)
+        panel.yaxis.set_major_formatter("{x:.0%}")
 
 
 def _references(panel: Axes, tasks: Sequence[Group]) -> None:

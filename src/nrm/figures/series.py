@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,27 @@ from nrm.results import ACCURACIES, Group, Record, Values, group_runs, method_na
 
 POINTS = 250
 """Most points of a curve: more look the same in print, and make a vector file large."""
+
+
+class Axis(NamedTuple):
+    """What curves are drawn along."""
+
+    column: str
+    """Of metrics.csv."""
+    name: str
+    shown: str
+    """The column that is drawn along it."""
+    bounds: tuple[float, float]
+    """Between which all its values are."""
+    files: str
+    """What the names of figures begin with."""
+
+
+AXES = (
+    Axis("episode", "episode", "return", (-np.inf, np.inf), "tasks"),
+    Axis("steps", "step", "success", (0, 1), "families"),
+)
+"""Of one task in every episode, and of many, whose episodes differ in length."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +84,10 @@ class Runs:
         """A group for each task that any series ran on in an environment."""
         return list({group.task: group for group in reversed(self.groups) if group.env == env}.values())[::-1]
 
-    def split(self, env: str) -> tuple[list[Group], list[Group]]:
-        """The same of runs on one task, and of runs on many, which are drawn over steps."""
-        tasks = self.tasks_in(env)
-        return [task for task in tasks if not task.many], [task for task in tasks if task.many]
+    def by_axis(self, env: str) -> list[tuple[Axis, list[Group]]]:
+        """The same by what they are drawn along, as far as there are any."""
+        found = [(axis, [task for task in self.tasks_in(env) if task.about.axis == axis.column]) for axis in AXES]
+        return [(axis, tasks) for axis, tasks in found if tasks]
 
     def of(self, task: Group, series: Series) -> tuple[Record, ...]:
         """The runs of a series on a task, in the environment of that group; perhaps none."""
@@ -103,22 +125,14 @@ def collect(records: Iterable[Record]) -> Runs:
     return Runs(drawn, _series(drawn), total - finished)
 
 
-def learning_curve(runs: Sequence[Record], window: int) -> Curve:
-    """The moving mean of returns: mean and deviation over runs, as far as the shortest run goes."""
-    length = min(len(run.returns) for run in runs)
-    smooth = moving_mean(np.stack([run.returns[:length] for run in runs]), window)
-    places = _places(smooth.shape[1])
-    return Curve.over(places.astype(np.float64) + min(window, length), smooth[:, places])
-
-
-def success_curve(runs: Sequence[Record], window: int) -> Curve:
-    """The moving mean of successes over steps: mean and deviation over runs, as far as the shortest run goes."""
-    smooth = [moving_mean(run.metrics["success"], window) for run in runs]
-    ends = [run.metrics["steps"][len(run.returns) - len(line) :] for run, line in zip(runs, smooth, strict=True)]
-    start, end = max(float(steps[0]) for steps in ends), min(float(steps[-1]) for steps in ends)
-    at: Values = np.linspace(start, end, POINTS) if end > start else np.array([end])
+def learning_curve(runs: Sequence[Record], window: int, axis: Axis = AXES[0]) -> Curve:
+    """The moving mean of what is shown along an axis: mean and deviation, as far as the shortest run goes."""
+    smooth = [moving_mean(run.metrics[axis.shown], window) for run in runs]
+    ends = [run.metrics[axis.column][-len(line) :] for run, line in zip(runs, smooth, strict=True)]
+    end = min(float(line[-1]) for line in ends)
+    at = _places(min(end, max(float(line[0]) for line in ends)), end)
     lines = np.stack([np.interp(at, steps, line) for steps, line in zip(ends, smooth, strict=True)])
-    return Curve.over(at, lines, (0, 1))
+    return Curve.over(at, lines, axis.bounds)
 
 
 def class_curve(curves: Sequence[Curve]) -> Curve:
@@ -134,16 +148,15 @@ def class_curve(curves: Sequence[Curve]) -> Curve:
 
 
 def grounding_curves(runs: Sequence[Record]) -> dict[str, Curve]:
-    """Each accuracy over episodes; of runs on many tasks over steps."""
+    """Each accuracy along the axis of the runs."""
     known = [run for run in runs if run.grounding is not None and len(run.grounding["episode"])]
     if not known:
         return {}
-    many = known[0].task is None
-    end = min(int(run.metrics["steps"][-1]) if many else len(run.returns) for run in known)
-    at = _places(end + 1).astype(np.float64)
+    along = [run.metrics[run.about.axis] for run in known]
+    at = _places(0, min(float(ends[-1]) for ends in along))
+    done = [np.searchsorted(ends, at, side="right") for ends in along]
     curves = {}
     for name in ACCURACIES:
-        done = [np.searchsorted(run.metrics["steps"], at, side="right") if many else at for run in known]
         rows = np.stack([run.accuracy_at(name, episodes) for run, episodes in zip(known, done, strict=True)])
         rows = rows[np.isfinite(rows).all(axis=1)]
         if len(rows):
@@ -158,9 +171,9 @@ def count_note(counts: Sequence[tuple[str, int]]) -> str:
     return counted(counts[0][1], "run") + (" each" if len(counts) > 1 else "")
 
 
-def _places(length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """At most `POINTS` places along an axis, its first and its last among them."""
-    return np.unique(np.linspace(0, length - 1, min(POINTS, length)).round().astype(np.int64))
+def _places(start: float, end: float) -> Values:
+    """At most `POINTS` whole numbers along an axis, the first and the last among them."""
+    return np.unique(np.linspace(start, end, POINTS).round())
 
 
 def _series(groups: Sequence[Group]) -> tuple[Series, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -24,12 +24,11 @@ from nrm.report.trials import try_agents
 from nrm.results import (
     Group,
     Record,
-    Scores,
-    Spread,
     group_runs,
     method_named,
     method_order,
     read_records,
+    scores_of,
     without_memory,
 )
 from nrm.runs import RunFolder
@@ -74,19 +73,17 @@ def build_report(
             unfinished[record.path] = f"{record.reached:,} of {record.config.amount:,} {record.config.unit}"
     found, copies = group_runs(records)
     # What is most to look at comes first: agents of many tasks.
-    groups = sorted(found, key=lambda group: not group.many)
+    groups = sorted(found, key=lambda group: group.about.task is not None)
     problems |= copies
     tiles = Tiles()
     tried = try_agents(groups, tiles, problems, recorded, formulas, tasks, stage("trying formulas"))
     drawn = stage("groups of runs")
     drawn(0, len(groups))
-    one_task = {group.task: group.records[0].task for group in groups}
+    one_task = {group.task: group.about.task for group in groups}
     analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
     for number, group in enumerate(groups):
-        data = tried.groups.get(number, {"trial": None, "tried": None, "recordings": []})
-        if not group.many:
-            data = {"recordings": _recorded(group, recorded, analyses[group.task], tiles, problems)}
+        data = tried.groups.get(number) or _recorded(group, recorded, analyses, tiles, problems)
         shown.append({**_group_data(group), **data})
         drawn(number + 1, len(groups))
     data = {
@@ -147,7 +144,7 @@ def _group_data(group: Group) -> Json:
     return {
         "env": group.env,
         "task": group.task,
-        "many": group.many,
+        "many": group.about.task is None,
         "method": group.method,
         "variant": group.variant,
         "seeds": [record.seed for record in group.records],
@@ -159,10 +156,13 @@ def _group_data(group: Group) -> Json:
     }
 
 
-def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, problems: dict[Path, str]) -> list[Json]:
+def _recorded(
+    group: Group, recorded: int, analyses: Mapping[str, Analysis], tiles: Tiles, problems: dict[Path, str]
+) -> Json:
     """Episodes of some runs on one task."""
     recordings: list[Json] = []
-    known = None if isinstance(found, LimitError) else found
+    found = analyses.get(group.task)
+    known = found if isinstance(found, Shortcuts) else None
     with suppress(NoPictureError):
         for record in group.finished or group.records:
             if len(recordings) == recorded or record.task is None:
@@ -171,7 +171,7 @@ def _recorded(group: Group, recorded: int, found: Analysis, tiles: Tiles, proble
                 agent = RunFolder(record.path).load_policy()
                 played = record_task(record.config, agent, record.task.machine(), tiles, known)
                 recordings.append({"seed": record.seed, **played})
-    return recordings
+    return {"trial": None, "tried": None, "recordings": recordings}
 
 
 def _begun(root: Path) -> list[Path]:
@@ -193,20 +193,19 @@ def _notes(notes: dict[Path, str], root: Path) -> list[list[str]]:
 
 def _summary(runs: Sequence[Record]) -> Json:
     """What some runs reached: [mean, standard deviation] of each score, None where it is unknown."""
-    scores = Scores.of(runs)
-    plain, _, modulo = scores.accuracies
-    interval = scores.iqm
+    scores = {name: round(value, 4) for name, value in scores_of(runs).items()}
+    columns = {"area": "area", "plain": "accuracy", "modulo": "accuracy_modulo_shortcuts", "cpu": "cpu_seconds"}
     return {
         "counted": len(runs),
         "episodes": max(len(record.returns) for record in runs),
-        "success": round(scores.success, 4),
+        "success": scores["success"],
         "right_from": [record.right_from for record in runs],
-        "last": _pair(scores.last),
-        "iqm": [round(number, 4) for number in (interval.estimate, interval.low, interval.high)],
-        "area": _pair(scores.area),
-        "plain": _pair(plain),
-        "modulo": _pair(modulo),
-        "cpu": _pair(scores.cpu_seconds),
+        "last": [scores["last_mean"], scores["last_deviation"]],
+        "iqm": [scores[name] for name in ("iqm", "iqm_low", "iqm_high")],
+        **{
+            name: [scores[column], scores[f"{column}_deviation"]] if column in scores else None
+            for name, column in columns.items()
+        },
     }
 
 
@@ -215,7 +214,7 @@ def curves(runs: Sequence[Record]) -> Json:
 
     Over steps where a run counts these, or where it had many tasks, whose episodes differ in length.
     """
-    unit = "steps" if any(record.config.unit == "steps" or record.task is None for record in runs) else "episodes"
+    unit = "steps" if any("steps" in (record.config.unit, record.about.axis) for record in runs) else "episodes"
     reached = max(_places(record, unit)[-1] for record in runs)
     amount = max(record.config.amount if record.config.unit == unit else reached for record in runs)
     size = max(1, math.ceil(amount / 200))
@@ -246,7 +245,3 @@ def _run(record: Record, unit: str, size: int) -> Json:
 def _rounded(values: FloatArray, decimals: int) -> list[float | None]:
     """Numbers for JSON, which has no NaN."""
     return [round(value, decimals) if math.isfinite(value) else None for value in values.tolist()]
-
-
-def _pair(spread: Spread | None) -> list[float] | None:
-    return None if spread is None else [round(spread.mean, 4), round(spread.deviation, 4)]

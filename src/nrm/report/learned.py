@@ -42,7 +42,7 @@ def family_words(pool: TaskSet, family: str) -> Json:
     """The same of many tasks together."""
     sizes = [machine.states for machine in pool.machines]
     about = (
-        f"Trained on {len(pool):,} tasks of the family {family}, another with every episode. Their machines have "
+        f"Trained on {len(pool):,} tasks of the {family}, another with every episode. Their machines have "
         f"{min(sizes)} to {max(sizes)} states."
     )
     try:

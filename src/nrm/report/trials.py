@@ -170,7 +170,7 @@ def _kinds(groups: Sequence[Group]) -> list[dict[int, Group]]:
     for number, group in enumerate(groups):
         config = group.records[0].config
         # The settings of an environment that cannot be found any more are plain values.
-        if group.many and not isinstance(config.settings["env"], Mapping):
+        if config.tasks and not isinstance(config.settings["env"], Mapping):
             kinds.setdefault((group.env, group.task, config.alphabet), {})[number] = group
     return list(kinds.values())
 
@@ -195,13 +195,13 @@ def _try(
 ) -> None:
     first = next(iter(kind.values())).records[0]
     loaded = [trainer for mine in agents.values() for _, trainer in mine]
-    trained = [trainer.tasks for trainer in loaded if trainer.tasks is not None]
+    trained = [pool for pool in (trainer.tasks for trainer in loaded) if pool]
     try:
         pool = trained[0] if trained else first.config.pool
     except NrmError as error:  # the file of a family may be gone
         problems.setdefault(first.path, f"its tasks cannot be drawn: {error}")
         return
-    assert pool is not None
+    assert pool
     formulas = choose(first.config, trained, count, given) if trained else []
     shown = _shown(formulas, len(given)) if formulas else []
     # One of the middle says more at first sight than the smallest.
@@ -210,7 +210,7 @@ def _try(
     for number, mine in agents.items():
         data = _group(mine, formulas, shown, tiles, problems)
         tried.groups[number] = {**data, "trial": len(tried.trials)}
-    words = family_words(pool, first.family)
+    words = family_words(pool, first.subject)
     tried.trials.append({"words": words, "formulas": rows, "shown": shown, "first": middle})
 
 

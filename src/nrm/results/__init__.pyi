@@ -12,6 +12,8 @@ from .groups import (
 )
 from .records import (
     ACCURACIES as ACCURACIES,
+    Family as Family,
+    OneTask as OneTask,
     Record as Record,
     read_record as read_record,
     read_records as read_records,
@@ -28,7 +30,7 @@ from .statistics import (
 )
 from .table import (
     ResultRow as ResultRow,
-    Scores as Scores,
     results_table as results_table,
+    scores_of as scores_of,
     write_results as write_results,
 )

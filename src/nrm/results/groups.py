@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from nrm.agents import METHODS, Method
 from nrm.envs import ENVS, WithoutMemory
 from nrm.errors import ConfigError, NrmError
-from nrm.logic import PAPER_TASKS, PaperTask
-from nrm.machines import task_toml
-from nrm.results.records import NEVER, Record, setting_text
+from nrm.logic import PAPER_TASKS
+from nrm.results.records import NEVER, Family, OneTask, Record, setting_text
 from nrm.runs import default_sections, env_as_set
 
 
@@ -38,20 +36,10 @@ class Group:
         """The runs that are at their end."""
         return tuple(record for record in self.records if record.done)
 
-    @cached_property
-    def paper(self) -> PaperTask | None:
-        """The task of the paper that the runs are on, over whatever symbols, if they are on one."""
-        task = self.records[0].task
-        if task is None:
-            return None
-        symbols = task.alphabet.symbols
-        fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
-        return next((paper for paper in fitting if paper.formula(symbols) == task.formula), None)
-
     @property
-    def many(self) -> bool:
-        """Whether every episode had one of many tasks."""
-        return self.records[0].task is None
+    def about(self) -> OneTask | Family:
+        """What the runs are about."""
+        return self.records[0].about
 
 
 class Grouping(NamedTuple):
@@ -67,12 +55,12 @@ def group_runs(records: Iterable[Record]) -> Grouping:
     """Group runs; equal runs in another order give equal groups."""
     kinds: dict[Hashable, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda record: str(record.path)):
-        kinds[record.env, record.method, _content(record), tuple(record.settings.items())].append(record)
+        kinds[record.env, record.method, record.about.content, tuple(record.settings.items())].append(record)
     names, variants = _task_names(kinds.values()), _variants(list(kinds.values()))
     copies: dict[Path, str] = {}
     groups = []
     for runs, variant in zip(kinds.values(), variants, strict=True):
-        name = names[_content(runs[0])]
+        name = names[runs[0].about.content]
         groups.append(Group(runs[0].env, name, runs[0].method, variant, _each_once(runs, copies)))
     return Grouping(tuple(sorted(groups, key=_order)), copies)
 
@@ -90,19 +78,14 @@ def method_order(name: str) -> tuple[int, str]:
     return _place(name, list(METHODS)), name
 
 
-def _content(record: Record) -> str:
-    """What makes the tasks of two runs the same: all but their names; of many, the family."""
-    return f"family {record.config.tasks}" if record.task is None else task_toml(replace(record.task, name=""))
-
-
 def _task_names(kinds: Iterable[Sequence[Record]]) -> dict[str, str]:
     """A name for each task: its own, with its formula, or a number, where that is not enough."""
     given: dict[str, Counter[str]] = defaultdict(Counter)
     formulas: dict[str, str] = {}
     for runs in kinds:
-        task, content = runs[0].task, _content(runs[0])
+        content = runs[0].about.content
         given[content].update(record.subject for record in runs)
-        formulas[content] = runs[0].subject if task is None else task.title
+        formulas[content] = runs[0].about.title
     names = {content: _usual(given[content]) for content in sorted(given)}
     often = Counter(names.values())
     taken: Counter[str] = Counter()
@@ -172,7 +155,7 @@ def _order(group: Group) -> tuple[Any, ...]:
     return (
         _place(group.records[0].config.env, envs),
         _natural(group.env),
-        group.paper.number if group.paper else len(PAPER_TASKS) + 1,
+        group.about.paper.number if group.about.paper else len(PAPER_TASKS) + 1,
         _natural(group.task),
         _natural(group.variant),
         method_order(group.method),
@@ -190,9 +173,8 @@ def _natural(text: str) -> list[Any]:
 
 
 def without_memory(record: Record) -> WithoutMemory | None:
-    """Of a run's task and environment; None where nobody can compute it, or every episode has another task."""
+    """Of a run's task and environment; None where nobody can compute it."""
     try:
-        env = record.config.env_config
+        return record.about.without_memory(record.config)
     except NrmError:  # the module that the environment comes from is gone
         return None
-    return None if record.task is None else env.without_memory(record.task.machine(), record.config.end)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
-from nrm.envs import ENVS, find_env
+from nrm.envs import ENVS, WithoutMemory, find_env
 from nrm.errors import ConfigError, FileError
 from nrm.files import read_json
-from nrm.machines import Task, task_from_toml
+from nrm.logic import PAPER_TASKS, PaperTask
+from nrm.machines import Task, task_from_toml, task_toml
 from nrm.runs import Column, Renaming, RunConfig, RunFolder, with_new_keys
 from nrm.samplers import FILE_PREFIX
 
@@ -27,14 +28,74 @@ NEVER = "no"
 """The setting `extended` of runs that were not trained further than they were made for."""
 
 
+@dataclass(frozen=True)
+class OneTask:
+    """What a run is about: the same task in every episode."""
+
+    task: Task
+    axis = "episode"
+    """The column of metrics.csv along which such runs are compared."""
+
+    @property
+    def name(self) -> str:
+        """In a few words."""
+        return self.task.name
+
+    @property
+    def title(self) -> str:
+        """The same where names are not enough."""
+        return self.task.title
+
+    @property
+    def content(self) -> str:
+        """All that makes the tasks of two runs the same: not their names."""
+        return task_toml(replace(self.task, name=""))
+
+    @cached_property
+    def paper(self) -> PaperTask | None:
+        """The task of the paper that it is, over whatever symbols, if it is one."""
+        symbols = self.task.alphabet.symbols
+        fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
+        return next((paper for paper in fitting if paper.formula(symbols) == self.task.formula), None)
+
+    def without_memory(self, config: RunConfig) -> WithoutMemory | None:
+        """What the best policies without memory earn; None where nobody can compute it."""
+        return config.env_config.without_memory(self.task.machine(), config.end)
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a run is about: another task of a sampler with every episode. These differ in length, so steps count."""
+
+    sampler: str
+    axis = "steps"
+    task = None
+    paper = None
+
+    @property
+    def name(self) -> str:
+        """In a few words: of a file its name."""
+        path = self.sampler.startswith(FILE_PREFIX)
+        return f"family {Path(self.sampler).name if path else self.sampler}"
+
+    title = name
+
+    @property
+    def content(self) -> str:
+        """What makes the tasks of two runs the same."""
+        return f"family {self.sampler}"
+
+    def without_memory(self, _: RunConfig) -> None:
+        """Unknown of many tasks."""
+
+
 @dataclass(frozen=True, eq=False)
 class Record:
     """One run as its folder tells it."""
 
     path: Path
     config: RunConfig
-    task: Task | None
-    """None where every episode has one of many."""
+    about: OneTask | Family
     env: str
     """The environment's title: what the agent sees, and how it varies."""
     variant: str
@@ -49,6 +110,11 @@ class Record:
     """Steps of all environments so far; None where only the ends of episodes tell."""
     note: str = ""
     """What is wrong with it although it can be used; empty for nothing."""
+
+    @property
+    def task(self) -> Task | None:
+        """None where every episode has one of many."""
+        return self.about.task
 
     @property
     def method(self) -> str:
@@ -81,15 +147,7 @@ class Record:
     @property
     def subject(self) -> str:
         """What the run is about, in a few words: the task's name, or the family of its tasks."""
-        if self.task is not None:
-            return self.task.name
-        return f"family {self.family}"
-
-    @property
-    def family(self) -> str:
-        """The family of many tasks, short: of a file its name; empty for one task."""
-        family = self.config.tasks or ""
-        return Path(family).name if family.startswith(FILE_PREFIX) else family
+        return self.about.name
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -151,7 +209,7 @@ def read_record(path: Path) -> Record:
     return Record(
         path=path,
         config=config,
-        task=_task(config.task) if config.tasks is None else None,
+        about=Family(config.tasks) if config.tasks else OneTask(_task(config.task)),
         env=config.env if isinstance(config.settings["env"], Mapping) else config.env_title,
         variant=str(read_json(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
         metrics=_finite(folder.metrics(), path / "metrics.csv"),

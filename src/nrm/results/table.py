@@ -12,7 +12,7 @@ from nrm.errors import StatisticsError
 from nrm.files import csv_text, make_folder, write_text
 from nrm.results.groups import Group, group_runs, method_named
 from nrm.results.records import ACCURACIES, Record
-from nrm.results.statistics import Interval, Spread, iqm
+from nrm.results.statistics import Spread, iqm
 
 TEXTS = {
     "last 100": "{last_mean:.1f} ± {last_deviation:.1f}",
@@ -36,39 +36,29 @@ COLUMNS = (
 UNKNOWN = "–"
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The numbers of a group of runs: means and deviations over runs."""
+Scores = Mapping[str, float]
+"""Means over runs by their names in results.csv, and deviations, as far as they are known."""
 
-    last: Spread
-    """Mean return of the last episodes."""
-    last_worst: float
-    """The same of the worst run."""
-    iqm: Interval
-    """The same as interquartile mean over runs, with its 95 % bootstrap interval."""
-    area: Spread
-    """Mean return over all episodes: the area under the learning curve, per episode."""
-    success: float
-    """Share of the last episodes that succeeded."""
-    accuracies: tuple[Spread | None, Spread | None, Spread | None]
-    """The grounder's accuracy at the end: plain, balanced, modulo shortcuts. None where no run knows it."""
-    cpu_seconds: Spread | None
-    """The cost of a run; None where no run knows it."""
 
-    @classmethod
-    def of(cls, runs: Sequence[Record], last: int = 100, seed: int = 0) -> Scores:
-        """The scores of some runs, of which each has episodes. `seed`: of the bootstrap."""
-        returns = np.array([run.last_return(last) for run in runs])
-        plain, balanced, modulo = (_known(run.last_accuracy(name) for run in runs) for name in ACCURACIES)
-        return cls(
-            last=Spread.of(returns),
-            last_worst=float(returns.min()),
-            iqm=iqm([returns], np.random.default_rng(seed)),
-            area=Spread.of([float(run.returns.mean()) for run in runs]),
-            success=float(np.mean([run.metrics["success"][-last:].mean() for run in runs])),
-            accuracies=(plain, balanced, modulo),
-            cpu_seconds=_known(run.cpu_seconds for run in runs),
-        )
+def scores_of(runs: Sequence[Record], last: int = 100, seed: int = 0) -> Scores:
+    """The scores of some runs, of which each has episodes. `seed`: of the bootstrap."""
+    returns = [run.last_return(last) for run in runs]
+    interval = iqm([np.array(returns)], np.random.default_rng(seed))
+    columns: dict[str, Iterable[float | None]] = {
+        "area": (float(run.returns.mean()) for run in runs),
+        "success": (float(run.metrics["success"][-last:].mean()) for run in runs),
+        **{name: [run.last_accuracy(name) for run in runs] for name in ACCURACIES},
+        "cpu_seconds": (run.cpu_seconds for run in runs),
+    }
+    spread = Spread.of(returns)
+    found = {"last_mean": spread.mean, "last_deviation": spread.deviation, "last_worst": min(returns)}
+    found |= {"iqm": interval.estimate, "iqm_low": interval.low, "iqm_high": interval.high}
+    for name, values in columns.items():
+        known = [value for value in values if value is not None]
+        if known:
+            spread = Spread.of(known)
+            found |= {name: spread.mean, f"{name}_deviation": spread.deviation}
+    return found
 
 
 @dataclass(frozen=True)
@@ -76,8 +66,8 @@ class ResultRow:
     """What the runs of a group say."""
 
     group: Group
-    scores: Scores | None
-    """Of the finished runs; None where no run is finished."""
+    scores: Scores
+    """Of the finished runs; none where no run is finished."""
 
     @property
     def runs(self) -> int:
@@ -92,26 +82,7 @@ class ResultRow:
     @property
     def texts(self) -> dict[str, str]:
         """The scores for people to read, by their headings; a dash for what is unknown."""
-        return {heading: _text(form, self.numbers) for heading, form in TEXTS.items()}
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The scores by the columns of results.csv, as far as they are known."""
-        scores = self.scores
-        if scores is None:
-            return {}
-        means = zip((*ACCURACIES, "cpu_seconds"), (*scores.accuracies, scores.cpu_seconds), strict=True)
-        return {
-            "last_mean": scores.last.mean,
-            "last_deviation": scores.last.deviation,
-            "last_worst": scores.last_worst,
-            "iqm": scores.iqm.estimate,
-            "iqm_low": scores.iqm.low,
-            "iqm_high": scores.iqm.high,
-            "area": scores.area.mean,
-            "success": scores.success,
-            **{name: spread.mean for name, spread in means if spread is not None},
-        }
+        return {heading: _text(form, self.scores) for heading, form in TEXTS.items()}
 
 
 def results_table(records: Iterable[Record], last: int = 100, seed: int = 0) -> list[ResultRow]:
@@ -120,15 +91,15 @@ def results_table(records: Iterable[Record], last: int = 100, seed: int = 0) -> 
     `last`: episodes at the end of a run that count. `seed`: of the bootstrap; a row depends on its own runs only.
     """
     groups = group_runs(records).groups
-    return [ResultRow(group, Scores.of(group.finished, last, seed) if group.finished else None) for group in groups]
+    return [ResultRow(group, scores_of(group.finished, last, seed) if group.finished else {}) for group in groups]
 
 
 def results_csv(rows: Sequence[ResultRow]) -> str:
     """The rows as CSV with the columns `COLUMNS`."""
     lines = []
     for row in rows:
-        group, numbers = row.group, row.numbers
-        scores = (f"{numbers[name]:.6g}" if name in numbers else None for name in COLUMNS[6:])
+        group = row.group
+        scores = (f"{row.scores[name]:.6g}" if name in row.scores else None for name in COLUMNS[6:])
         lines.append([group.env, group.variant, group.task, group.method, row.runs, row.unfinished, *scores])
     return csv_text(COLUMNS, lines)
 
@@ -184,9 +155,3 @@ def _text(form: str, numbers: Mapping[str, float]) -> str:
         return form.format_map(numbers)
     except KeyError:
         return UNKNOWN
-
-
-def _known(values: Iterable[float | None]) -> Spread | None:
-    """Mean and deviation over the runs that know a value."""
-    known = [value for value in values if value is not None]
-    return Spread.of(known) if known else None
