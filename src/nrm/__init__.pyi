@@ -20,14 +20,17 @@ from .errors import NrmError as NrmError
 from .logic import holds as holds, parse as parse
 from .machines import (
     Alphabet as Alphabet,
+    Monitor as Monitor,
     MooreMachine as MooreMachine,
     Task as Task,
+    Verdict as Verdict,
     compile_formula,
     difference as difference,
     draw as draw,
     equivalent as equivalent,
     load_machine as load_machine,
     load_task as load_task,
+    monitor as monitor,
     save_machine as save_machine,
 )
 from .neural import (

@@ -17,6 +17,7 @@ from nrm.cli.explain import Explain
 from nrm.cli.fit import Fit
 from nrm.cli.grids import Reproduce, Sweep
 from nrm.cli.helping import print_help
+from nrm.cli.monitor import Monitor
 from nrm.cli.report import Report
 from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
@@ -24,7 +25,7 @@ from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning, ShownWarnings, unknown
 
-_COMMANDS = (Compile, Check, Explain, Shortcuts, Tasks, Train, Evaluate, Watch, Fit, Report, Sweep, Reproduce)
+_COMMANDS = (Compile, Check, Monitor, Explain, Shortcuts, Tasks, Train, Evaluate, Watch, Fit, Report, Sweep, Reproduce)
 _BY_NAME: dict[str, type[Any]] = {command.__name__.lower(): command for command in _COMMANDS}
 _HELP, _HELP_ALL = ("-h", "--help"), "--help-all"
 _OVERVIEW = """usage: nrm COMMAND [OPTIONS]
@@ -34,6 +35,7 @@ Reinforcement learning from temporal-logic tasks, without labelled symbols.
 Formulas
   compile     compile a task to its minimal reward machine
   check       run a trace through a task
+  monitor     follow a rule along recordings
   explain     say what a task asks for, and compare two tasks
   shortcuts   say which symbols rewards can teach
   tasks       list tasks and patterns, or sample tasks

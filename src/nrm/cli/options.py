@@ -182,7 +182,7 @@ class Source:
 class MachineOptions(TaskOptions, AlphabetOptions):
     """A task, and how its machine is made."""
 
-    arguments: ClassVar = ("task",)
+    arguments: ClassVar[tuple[str, ...]] = ("task",)
     reward: str | None = None
     """How states get potentials: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
     max_states: Count = DEFAULT_LIMITS.states

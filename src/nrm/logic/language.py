@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -49,6 +49,8 @@ class Language(Generic[Value]):
     """A formula in plain English."""
     marks: str = ""
     """A regular expression that finds what only this language writes."""
+    strengthened: Callable[[Value], Sequence[tuple[Value, Value]]] | None = None
+    """Parts of a formula, each with what is left of it when all that it asks for is false: to find vacuous truth."""
 
 
 LANGUAGES: Registry[Language[Any]] = Registry(

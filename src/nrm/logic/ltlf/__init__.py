@@ -5,6 +5,9 @@ from nrm.logic.ltlf.formula import Formula
 from nrm.logic.ltlf.parser import READER, parse
 from nrm.logic.ltlf.semantics import holds
 from nrm.logic.ltlf.translation import translate
+from nrm.logic.ltlf.vacuity import strengthened
 from nrm.logic.ltlf.words import hint, in_words
 
-LTLF: Language[Formula] = LANGUAGES.register(Language("ltlf", "LTLf", parse, translate, holds, hint, READER, in_words))
+LTLF: Language[Formula] = LANGUAGES.register(
+    Language("ltlf", "LTLf", parse, translate, holds, hint, READER, in_words, strengthened=strengthened)
+)

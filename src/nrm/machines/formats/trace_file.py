@@ -1,0 +1,185 @@
+"""Traces of symbols in text, one line at a time: JSON lines, CSV with a header, or a step a line.
+
+Columns and keys: `recording` or `case` names the recording, `symbol` (or `symbols`, `activity`, `event`) says what
+holds, or each proposition has a column of its own. A JSON line may also hold a whole trace. What is read is forgotten,
+so input may go on for ever.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import msgspec
+
+from nrm.aliases import Step
+from nrm.errors import FileError, TraceError, listing, shorten, suggestion
+from nrm.machines.alphabet import Alphabet
+
+RECORDING = ("recording", "case", "case:concept:name")
+SYMBOL = ("symbol", "symbols", "activity", "event", "concept:name")
+TRUTHS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+class Steps(NamedTuple):
+    """Some steps of a recording, and the line that they stand in."""
+
+    recording: str
+    """Its name; empty where the text has no names."""
+    steps: Sequence[Step]
+    whole: bool
+    """Whether they are the whole recording."""
+    line: int
+
+
+class TraceReader:
+    """Reads steps over an alphabet from lines; `source` names these in errors."""
+
+    def __init__(self, alphabet: Alphabet, source: str) -> None:
+        self._alphabet, self.source = alphabet, source
+        self._line = 0
+        self.names: set[str] = set()
+        """Names that were read, as far as memory allows."""
+        self._step = lru_cache(1 << 16)(self._read_step)
+        self._keys = lru_cache(1 << 10)(self._read_keys)
+        self._flags = lru_cache(1 << 16)(self._read_flags)
+
+    def read(self, lines: Iterable[str]) -> Iterator[Steps]:
+        """The steps in the order of the lines; the first line says which form the text has."""
+        try:
+            yield from self._read(iter(lines))
+        except UnicodeDecodeError as error:
+            raise FileError(f"{self.source}, after line {self._line}: it is not UTF-8 text ({error.reason})") from None
+        except csv.Error as error:
+            raise self._error(f"it is no CSV: {error}") from None
+
+    def _read(self, lines: Iterator[str]) -> Iterator[Steps]:
+        first = next((line for line in self._counted(lines) if line.strip("\ufeff \t\r\n")), None)
+        if first is None:
+            raise FileError(f"{self.source} is empty; it needs at least one step")
+        first = first.lstrip("\ufeff")
+        delimiter = max(",;\t", key=first.count)
+        if first.lstrip()[0] in '{["':
+            yield from (self._json(line) for line in chain([first], self._counted(lines)) if line.strip())
+        elif delimiter in first or first.strip() in SYMBOL or self.source.endswith(".csv"):
+            yield from self._table(csv.reader(chain([first], self._counted(lines)), delimiter=delimiter, strict=True))
+        else:
+            for line in chain([first], self._counted(lines)):
+                if text := line.strip():
+                    yield Steps("", (self._step(text),), False, self._line)
+
+    def _counted(self, lines: Iterator[str]) -> Iterator[str]:
+        for line in lines:
+            self._line += 1
+            yield line
+
+    def _table(self, rows: Any) -> Iterator[Steps]:
+        """CSV rows below a header."""
+        header = [name.strip() for name in next(rows)]
+        recording = self._column(header, RECORDING)
+        step = self._of_columns(header)
+        for row in rows:
+            if len(row) != len(header):
+                if not row:
+                    continue
+                raise self._error(f"{len(row)} cells, and the header has {len(header)}: {shorten(str(row))}")
+            yield Steps("" if recording is None else row[recording], (step(row),), False, self._line)
+
+    def _of_columns(self, header: Sequence[str]) -> Callable[[Sequence[str]], Step]:
+        """From a row to its step."""
+        symbol = self._column(header, SYMBOL)
+        if symbol is not None:
+            return lambda row: self._step(row[symbol])
+        missing = [name for name in self._alphabet.symbols if name not in header]
+        if missing:
+            raise self._error(
+                f"the header has neither a column 'symbol' nor a column '{missing[0]}'"
+                f"{suggestion(missing[0], header)} (columns: {listing(header)})"
+            )
+        places = [header.index(name) for name in self._alphabet.symbols]
+        return lambda row: self._flags(tuple(row[place] for place in places))
+
+    @staticmethod
+    def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
+        return next((header.index(name) for name in names if name in header), None)
+
+    def _json(self, line: str) -> Steps:
+        try:
+            value = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise self._error(f"it is no JSON: {error}") from None
+        match value:
+            case str():
+                return Steps("", (self._step(value),), False, self._line)
+            case list():
+                return self._object({"trace": value})
+            case dict():
+                return self._object(value)
+            case _:
+                raise self._error(f'{shorten(line)} is no step: a name, a trace ["a", "b"], or an object')
+
+    def _object(self, value: dict[str, Any]) -> Steps:
+        recording, symbol = self._keys(tuple(value))
+        name = "" if recording is None else value[recording]
+        if not isinstance(name, str | int):
+            raise self._error(f"{name!r} names no recording; take text or a number")
+        if "trace" in value:
+            if not isinstance(value["trace"], list) or not value["trace"]:
+                raise self._error(f"'trace' is a list of at least one step, not {shorten(str(value['trace']))}")
+            return Steps(str(name) or str(self._line), self._steps(value["trace"]), True, self._line)
+        if symbol is None:
+            steps = [self._of_columns(list(value))(list(map(_cell, value.values())))]
+        else:
+            steps = self._steps([value[symbol]])
+        return Steps(str(name), steps, False, self._line)
+
+    def _steps(self, values: Sequence[Any]) -> list[Step]:
+        """Steps of JSON: names, or lists of names."""
+        found: list[Step] = []
+        for value in values:
+            if isinstance(value, str):
+                found.append(self._step(value))
+            elif isinstance(value, list) and all(isinstance(name, str) for name in value):
+                found.append(tuple(value))
+                self._note(value)
+            else:
+                raise self._error(f"{shorten(str(value))} is no step; a step is a name or a list of names")
+        return found
+
+    def _read_keys(self, keys: tuple[str, ...]) -> tuple[str | None, str | None]:
+        """Which keys of an object name the recording and what holds."""
+        found = (self._column(keys, RECORDING), self._column(keys, SYMBOL))
+        recording, symbol = (None if place is None else keys[place] for place in found)
+        return recording, symbol
+
+    def _read_step(self, text: str) -> Step:
+        try:
+            step = self._alphabet.read_step(text)
+        except TraceError as error:
+            raise self._error(str(error)) from None
+        self._note([step] if isinstance(step, str) else step)
+        return step
+
+    def _read_flags(self, cells: tuple[str, ...]) -> Step:
+        """The step of a row with a cell for each proposition."""
+        for name, cell in zip(self._alphabet.symbols, cells, strict=True):
+            if cell.strip().lower() not in TRUTHS:
+                raise self._error(f"column '{name}' is 0 or 1, not '{shorten(cell)}'")
+        self._note(self._alphabet.symbols)
+        pairs = zip(self._alphabet.symbols, cells, strict=True)
+        return tuple(name for name, cell in pairs if TRUTHS[cell.strip().lower()])
+
+    def _note(self, names: Iterable[str]) -> None:
+        if len(self.names) < 1 << 16:
+            self.names.update(names)
+
+    def _error(self, message: str) -> FileError:
+        return FileError(f"{self.source}, line {self._line}: {re.sub(r'^a step ', 'the step ', message)}")
+
+
+def _cell(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | int) else repr(value)
