@@ -19,7 +19,7 @@ import nrm
 from benchmarks import envs
 from benchmarks.common import report, timed
 from nrm import MooreMachine
-from nrm.neural import CnnGrounder, EpisodeBatch, EpisodeBuffer, NeuralRewardMachine, marginal, sequence, uses_scan
+from nrm.neural import CnnGrounder, EpisodeBatch, EpisodeBuffer, NeuralRewardMachine, marginal, sequence
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,7 @@ def speed(machine: MooreMachine, config: Config) -> list[list[object]]:
             (true_loss, true_gradient), long = timed(slow, 2.0)
             torch.testing.assert_close(loss, true_loss, rtol=1e-3, atol=1e-4)
             torch.testing.assert_close(gradient, true_gradient, rtol=1e-2, atol=1e-5)
-            form = "scan" if uses_scan("auto", steps, episodes, machine.states) else "loop"
-            rows.append([f"{episodes} x {steps:,}", name, form, 1000 * quick, 1000 * long, f"{long / quick:.1f}x"])
+            rows.append([f"{episodes} x {steps:,}", name, 1000 * quick, 1000 * long, f"{long / quick:.1f}x"])
             print(*rows[-1], flush=True)
     return rows
 
@@ -150,7 +149,7 @@ def distinct_images(machine: MooreMachine) -> list[list[object]]:
 def main(config: Config) -> None:
     torch.set_num_threads(1)
     machine = nrm.compile(nrm.logic.paper_task(config.task).formula(envs.SYMBOLS), envs.SYMBOLS)
-    headings = ["episodes x steps", "objective", "form", "ours ms", "plain loop ms", "gain"]
+    headings = ["episodes x steps", "objective", "ours ms", "plain loop ms", "gain"]
     report("Forward and backward", headings, speed(machine, config), config.out, "neural_speed")
     headings = ["episodes x steps", "kept MB", "bytes a step", "growth"]
     report("Memory kept for the backward pass", headings, memory(machine), config.out, "neural_memory")

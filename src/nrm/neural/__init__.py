@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from nrm.neural.model_file import load_model, save_model
     from nrm.neural.moore import ProbabilisticMoore
     from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
-    from nrm.neural.recursion import uses_scan
     from nrm.neural.task_machines import TaskMachines
     from nrm.observations import Part, Parts
 
