@@ -60,7 +60,7 @@ def test_a_shared_table_gives_the_batches_of_ones_own(episodes: list[list[int]],
     for letters in episodes:
         rows, levels = np.array(letters, dtype=np.float32)[:, None], [0] * len(letters)
         own.add(rows, levels=levels)
-        sharing.add(index=table.add(rows), levels=levels)
+        sharing.add(rows, levels=levels)
     assert len(table) == 6
     for distinct in (True, False):
         batches = own.batch(distinct=distinct)[:4], sharing.batch(distinct=distinct)[:4]
@@ -73,7 +73,6 @@ def test_batches_hold_observations_in_the_order_of_their_first_occurrence() -> N
     buffer.add([[9], [3], [9]], levels=[0, 0, 0])
     buffer.add([[5], [3], [1]], levels=[0, 0, 0])
     assert buffer.batch().observations.flatten().tolist() == [9, 3, 5, 1]
-    assert buffer.batch([1]).observations.flatten().tolist() == [3, 5, 1]
 
 
 def test_rewards_that_few_episodes_show_are_rare() -> None:
@@ -111,11 +110,6 @@ def test_bad_episodes_are_refused() -> None:
     with pytest.raises(EpisodeError, match="observations are float64 of shape"):
         buffer.add([[0.0, 1.0]], levels=[0])
     assert buffer.distinct == len(buffer.table) == 1  # what was refused has left nothing behind
-    with pytest.raises(EpisodeError, match="either the observations or their index"):
-        buffer.add([[0.0]], index=[0], levels=[0])
-    for index in ([1], [-1], [0.0], [[0]]):
-        with pytest.raises(EpisodeError, match="episode 1: the index must hold numbers from 0 to 0"):
-            buffer.add(index=index, levels=[0])
     with pytest.raises(EpisodeError, match="2 true symbols for 1 steps"):
         buffer.add([[0.0]], levels=[0], symbols=[1, 2])
     with pytest.raises(EpisodeError, match="episode 0: to read rewards, the initial potential must be known"):

@@ -108,7 +108,7 @@ def test_the_best_attempt_is_kept_not_the_last() -> None:
     assert len(record.attempts) == 4
     assert record.best == min(record.attempts, key=lambda attempt: attempt.held_out)
     _, held = buffer.split(0.15, torch.Generator().manual_seed(0))
-    batch = buffer.batch(held)
+    batch = buffer.batch().pick(torch.tensor(held))
     total, _ = model.batch_log_likelihood(batch, model.ground(batch.observations))
     assert -float(total.sum().detach()) / batch.steps == pytest.approx(record.best.held_out, rel=1e-4)
 

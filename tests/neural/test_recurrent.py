@@ -136,7 +136,7 @@ def test_padding_and_equal_observations_change_nothing() -> None:
     assert len(once.observations) == 3 < len(each.observations) == episodes.steps
     assert torch.allclose(model.ground_batch(once), model.ground_batch(each), atol=1e-6)
     assert torch.allclose(model.said_batch(once), model.ground_batch(each), atol=1e-6)
-    alone = [model.ground_batch(episodes.batch([number])) for number in range(6)]
+    alone = [model.ground_batch(episodes.batch().pick(torch.tensor([number]))) for number in range(6)]
     assert torch.allclose(model.ground_batch(once), torch.cat(alone), atol=1e-6)
 
 
@@ -144,7 +144,7 @@ def test_the_likelihood_is_that_of_the_plain_recursion() -> None:
     model = NeuralRewardMachine(gru().double(), MACHINE).eval().double()
     episodes = delayed_episodes(3)
     for number, episode in enumerate(episodes):
-        batch = episodes.batch([number])
+        batch = episodes.batch().pick(torch.tensor([number]))
         said = model.ground_batch(batch._replace(observations=batch.observations.double()))
         machine = model.machine
         slow = slow_log_likelihood(
@@ -170,7 +170,7 @@ def test_posteriors_go_by_steps() -> None:
 def test_some_episodes_of_a_batch() -> None:
     episodes = delayed_episodes(6)
     picked = episodes.batch().pick(torch.tensor([4, 1]))
-    wanted = episodes.batch([4, 1])
+    wanted = EpisodeBuffer(episodes.levels, table=episodes.table, episodes=[episodes[4], episodes[1]]).batch()
     assert torch.equal(picked.observations[picked.seen][picked.mask], wanted.observations[wanted.seen][wanted.mask])
     assert torch.equal(picked.levels[picked.mask], wanted.levels[wanted.mask])
     assert picked.lengths.tolist() == wanted.lengths.tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 from torch import Tensor
@@ -13,7 +15,7 @@ from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.tracking import Belief, BeliefMemory, StateMemory, Transition
 from nrm.tracking import beliefs as beliefs_module
-from nrm.tracking.beliefs import BeliefStep, ListedBeliefStep, TensorBeliefStep, belief_step
+from nrm.tracking.beliefs import BeliefStep, _moved_by_tensors, moved_by_letters
 
 MACHINE = nrm.compile("F a & F b", "a b c")
 
@@ -91,14 +93,12 @@ def test_listed_observations_need_no_matrices_where_these_would_be_large(
     model = NeuralRewardMachine(Fixed(3), _line(nrm.compile("F a", "a b c"), 20)).eval()
     frames, rows = torch.arange(3)[:, None], torch.tensor([0, 1, 2])
     listed = BeliefMemory(model, frames, belief)
-    assert isinstance(listed._listed, ListedBeliefStep)
     monkeypatch.setattr(beliefs_module, "MAX_LISTED", 1)
     plain = BeliefMemory(model, frames, belief)
     one = other = listed.start(3)
     for _ in range(5):
         one, other = (memory.read(carry, seen(rows)) for memory, carry in ((listed, one), (plain, other)))
         torch.testing.assert_close(one, other)
-    assert not isinstance(plain._listed, ListedBeliefStep)
 
 
 def test_an_ended_episode_is_forgotten_and_others_are_not() -> None:
@@ -117,8 +117,7 @@ def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> N
     machine = nrm.compile(formula, propositions=["a", "b", "c"])
     model = NeuralRewardMachine(MlpGrounder(2, 8), machine).eval()
     fast, slow = BeliefMemory(model, None, belief), BeliefMemory(model, None, belief)
-    assert isinstance(fast._step, BeliefStep)
-    slow._step = TensorBeliefStep(model, belief)
+    slow._step = BeliefStep(model, belief, partial(_moved_by_tensors, model.machine))
     one, other = fast.start(6), slow.start(6)
     draw = torch.Generator().manual_seed(0)
     levels = torch.tensor(machine.levels, dtype=torch.float32)
@@ -136,11 +135,15 @@ def test_a_step_in_numpy_is_the_step_in_torch(formula: str, belief: Belief) -> N
 
 def test_large_and_learned_machines_take_the_general_step() -> None:
     learned = ProbabilisticMoore.unknown(nrm.Alphabet.exclusive(["a", "b"]), 4, [0.0, 100.0], seed=0)
-    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(2), learned), "open-loop"), TensorBeliefStep)
+    assert _moves_by_tensors(NeuralRewardMachine(TrueLabels(2), learned))
     many = nrm.compile("F a", [f"s{number}" for number in range(400)] + ["a"])
-    assert isinstance(belief_step(NeuralRewardMachine(TrueLabels(401), many), "open-loop"), BeliefStep)
-    large = NeuralRewardMachine(TrueLabels(401), _line(many, 60))
-    assert isinstance(belief_step(large, "open-loop"), TensorBeliefStep)
+    assert not _moves_by_tensors(NeuralRewardMachine(TrueLabels(401), many))
+    assert _moves_by_tensors(NeuralRewardMachine(TrueLabels(401), _line(many, 60)))
+
+
+def _moves_by_tensors(model: NeuralRewardMachine) -> bool:
+    moved = moved_by_letters(model)
+    return isinstance(moved, partial) and moved.func is _moved_by_tensors
 
 
 def _line(machine: nrm.MooreMachine, states: int) -> nrm.MooreMachine:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nrm.tracking import RecordedEpisode, Recorder
+from nrm.tracking import Recorder
 
 
 def flags(*values: int) -> Any:
@@ -95,13 +95,3 @@ def test_a_rollout_at_once_is_its_steps_one_by_one(keep: bool, rollouts: list[li
             whole.load_state_dict(state)
         assert whole.lengths.tolist() == stepped.lengths.tolist()
         time += len(ends)
-
-
-def test_the_beginning_of_an_episode() -> None:
-    whole = RecordedEpisode(3, 60.0, 3, np.arange(6).reshape(3, 2), np.array([0.0, 50.0, 10.0]), np.array([2, 0, 1]), 7)
-    begun = whole.begun(2)
-    assert (begun.environment, begun.total, begun.length, begun.task) == (3, 50.0, 2, 7)
-    assert begun.observations.tolist() == [[0, 1], [2, 3]]
-    assert begun.rewards.tolist() == [0.0, 50.0]
-    assert begun.letters is not None
-    assert begun.letters.tolist() == [2, 0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nrm.inference import Episode
-    from nrm.neural.buffer import EpisodeBuffer
+    from nrm.neural.buffer import EpisodeBuffer, packed, unpacked
     from nrm.neural.config import Attempt, FitConfig, FitRecord, FitSettings, Maximisation, Objective
     from nrm.neural.continuous import (
         MAX_LETTERS,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nrm.neural.descent import marginal, sequence
     from nrm.neural.discovery import Discovery, Inferred, discover, infer, over_alphabet
     from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
-    from nrm.neural.episodes import EpisodeBatch, ListedTable, ObservationTable
+    from nrm.neural.episodes import EpisodeBatch, ObservationTable, observation_table
     from nrm.neural.extraction import (
         Comparison,
         compare,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
 from nrm.errors import EpisodeError, listing
-from nrm.inference import Episode
+from nrm.inference import Episode, joined, split
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.episodes import EpisodeBatch, ObservationTable
 from nrm.neural.evidence import UNKNOWN, EvidenceTable, accepting_potentials, mistaken
@@ -30,19 +32,18 @@ class EpisodeBuffer:
         initial: float | None = None,
         table: ObservationTable | None = None,
         accepting: ArrayLike | None = None,
+        episodes: Iterable[Episode] = (),
     ) -> None:
         """`levels`: the machine's potentials, ascending; `initial`: that of its initial state, to read rewards.
 
         `table`: of observations, when it is not this buffer's alone. `accepting`: (potentials,) which of them accepting
-        states have, and no others, to read verdicts.
+        states have, and no others, to read verdicts. `episodes`: the first ones, with numbers of the table.
         """
         self.codec = LevelCodec(levels, initial)
         self.accepting = None if accepting is None else np.asarray(accepting, dtype=bool)
         self._evidence = EvidenceTable(len(self.codec.levels))
         self.table = ObservationTable() if table is None else table
-        self._episodes: list[Episode] = []
-        # From numbers in the table to those in `Episode.seen`, which go by first occurrence in this buffer.
-        self._places: dict[int, int] = {}
+        self._episodes = list(episodes)
 
     @classmethod
     def for_tasks(cls, tasks: TaskSet) -> EpisodeBuffer:
@@ -82,7 +83,7 @@ class EpisodeBuffer:
     @property
     def distinct(self) -> int:
         """How many distinct observations the episodes hold."""
-        return len(self._places)
+        return len(self._seen()) if self._episodes else 0
 
     @property
     def steps(self) -> int:
@@ -91,13 +92,17 @@ class EpisodeBuffer:
 
     def observations(self, seen: NDArray[np.int64]) -> NDArray[Any]:
         """(n, …) some of the distinct observations, by the numbers (n,) that `Episode.seen` uses."""
-        return self.table[np.array(list(self._places), dtype=np.int64)[seen]]
+        return self.table[seen]
+
+    def _seen(self) -> NDArray[np.int64]:
+        """(distinct,) the numbers of all observations that were made, in the order of their first occurrence."""
+        numbers, first = np.unique(np.concatenate([one.seen for one in self._episodes]), return_index=True)
+        return numbers[np.argsort(first)]
 
     def add(
         self,
-        observations: ArrayLike | None = None,
+        observations: ArrayLike,
         *,
-        index: ArrayLike | None = None,
         rewards: ArrayLike | None = None,
         levels: ArrayLike | Sequence[int | None] | None = None,
         verdict: bool | None = None,
@@ -108,49 +113,53 @@ class EpisodeBuffer:
     ) -> None:
         """Add an episode: observations (time, …), and one of `rewards`, `levels`, `verdict` and `evidence`.
 
-        Row t is what was observed when reward t was paid; the observation of the reset is not part of it. Observations
-        that are in the table already can be given by their numbers there: `index` (time,). `symbols`: the true letters
-        (time,), for evaluation only; `task`: the number of its task, of many.
+        Row t is what was observed when reward t was paid; the observation of the reset is not part of it. `symbols`:
+        the true letters (time,), for evaluation only; `task`: the number of its task, of many.
 
         `rewards`: (time,) what was paid, NaN where that is unknown. `levels`: (time,) indices of potentials, -1 or None
         where unknown. `verdict`: whether the whole episode satisfies the task; nothing else is known. `evidence`:
         (time, potentials) how probable each potential makes what was seen. `noise`: how probable it is that a reward,
         an index or the verdict is wrong.
         """
-        place = f"episode {len(self)}"
+        place, shown = f"episode {len(self)}", np.asarray(observations)
         known = {"rewards": rewards, "levels": levels, "verdict": verdict, "evidence": evidence}
         given = [name for name, value in known.items() if value is not None]
         if len(given) != 1:
             raise EpisodeError(f"{place}: give one of {listing(known)}, not {listing(given) or 'none of them'}")
-        steps = len(np.atleast_1d(np.asarray(observations if index is None else index)))
+        steps = len(shown) if shown.ndim else 0
         labels = self._labels(given[0], known[given[0]], steps, noise, place)
+        if steps != len(labels):
+            raise EpisodeError(f"{place}: {steps} observations but {len(labels)} labels")
+        if not steps:
+            raise EpisodeError(f"{place} has no steps")
         true = None if symbols is None else np.asarray(symbols, dtype=np.int64)
         if true is not None and true.shape != labels.shape:
             raise EpisodeError(f"{place}: {true.size} true symbols for {len(labels)} steps")
-        numbers = self._numbers(observations, index, len(labels), place)
-        seen = [self._places.setdefault(number, len(self._places)) for number in numbers.tolist()]
-        self._episodes.append(Episode(np.array(seen, dtype=np.int64), labels, true, task))
+        self._episodes.append(Episode(self.table.add(shown, place), labels, true, task))
 
-    def batch(self, episodes: Sequence[int] | None = None, distinct: bool = True) -> EpisodeBatch:
-        """Some episodes (all, if none are named) as tensors.
+    def batch(self, distinct: bool = True) -> EpisodeBatch:
+        """All episodes as tensors.
 
         With `distinct`, equal observations occur once and are gathered afterwards, which is exact; else each step
         has its own.
         """
-        chosen = self._episodes if episodes is None else [self._episodes[number] for number in episodes]
-        self._check_some(chosen)
-        rows = self.observations(np.arange(self.distinct))
+        self._check_some()
+        seen = self._seen()
+        rows = self.table[seen]
         if rows.dtype == np.float64 and np.abs(rows).max(initial=0.0) < np.finfo(np.float32).max:
             rows = rows.astype(np.float32)
+        place = np.zeros(len(self.table), dtype=np.int64)
+        place[seen] = np.arange(len(seen))
+        episodes = [replace(episode, seen=place[episode.seen]) for episode in self._episodes]
         evidence = None if self.evidence is None else torch.from_numpy(self.evidence)
-        batch = EpisodeBatch.of(torch.from_numpy(rows), chosen, evidence)
+        batch = EpisodeBatch.of(torch.from_numpy(rows), episodes, evidence)
         if not distinct:
             return batch._replace(observations=batch.observations[batch.seen[batch.mask]], seen=batch.numbered)
-        return batch if episodes is None else batch.pick(torch.arange(len(chosen)))
+        return batch
 
     def symbols(self) -> NDArray[np.int64] | None:
         """The true letters of all steps one after the other, or None unless every episode has them."""
-        self._check_some(self._episodes)
+        self._check_some()
         known = [episode.symbols for episode in self._episodes if episode.symbols is not None]
         return np.concatenate(known) if len(known) == len(self) else None
 
@@ -167,13 +176,13 @@ class EpisodeBuffer:
 
     def split(self, fraction: float, generator: torch.Generator) -> tuple[list[int], list[int]]:
         """Numbers of the episodes to learn from, and of those held out; at least one of the first kind."""
-        self._check_some(self._episodes)
+        self._check_some()
         order = torch.randperm(len(self), generator=generator).tolist()
         held = min(round(fraction * len(self)), len(self) - 1)
         return sorted(order[held:]), sorted(order[:held])
 
-    def _check_some(self, episodes: Sequence[Episode]) -> None:
-        if not episodes:
+    def _check_some(self) -> None:
+        if not self._episodes:
             raise EpisodeError("the buffer is empty; add episodes first")
 
     def _labels(self, name: str, given: Any, steps: int, noise: float, place: str) -> NDArray[np.int64]:
@@ -218,20 +227,12 @@ class EpisodeBuffer:
             )
         return labels
 
-    def _numbers(
-        self, observations: ArrayLike | None, index: ArrayLike | None, steps: int, place: str
-    ) -> NDArray[np.int64]:
-        """(steps,) the numbers of an episode's observations in the table."""
-        if (observations is None) == (index is None):
-            raise EpisodeError(f"{place}: give either the observations or their index in the table")
-        given = np.asarray(observations if index is None else index)
-        count = len(given) if given.ndim else 0
-        if count != steps:
-            raise EpisodeError(f"{place}: {count} observations but {steps} labels")
-        if not steps:
-            raise EpisodeError(f"{place} has no steps")
-        if index is None:
-            return self.table.add(given, place)
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not 0 <= given.min() <= given.max() < len(self.table):
-            raise EpisodeError(f"{place}: the index must hold numbers from 0 to {len(self.table) - 1}, one a step")
-        return given
+
+def packed(episodes: Sequence[Episode]) -> dict[str, Tensor]:
+    """Episodes one after the other, for a file."""
+    return dict(zip(("letters", "levels", "lengths"), map(torch.from_numpy, joined(episodes)), strict=True))
+
+
+def unpacked(saved: dict[str, Tensor]) -> list[Episode]:
+    """What `packed` gave."""
+    return split(*(saved[name].numpy() for name in ("letters", "levels", "lengths")))

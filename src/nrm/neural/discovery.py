@@ -99,7 +99,7 @@ def discover(
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)
-    frames = buffer.observations(np.arange(buffer.distinct))
+    frames = buffer.table[:]
     frames = frames.astype(np.float32) if frames.dtype == np.float64 else frames
     noise = reward_noise, label_noise
     if buffer.distinct > MAX_LETTERS:
@@ -108,7 +108,8 @@ def discover(
         # What is never met again tells nothing as a letter; but if no symbols are found, letters are what there is.
         with contextlib.suppress(UnexplainedError):
             return _discover_continuous(buffer, frames, states, settings, grounder, noise)
-    inferred, _ = infer(buffer, states, settings, reward_noise=reward_noise, label_noise=label_noise)
+    inferred, used = infer(buffer, states, settings, reward_noise=reward_noise, label_noise=label_noise)
+    frames = frames[used]
     # Where every letter does something, none is idle.
     kept, symbols = np.unique(inferred.hypothesis.symbols, return_inverse=True)
     alphabet = Alphabet.exclusive(f"s{number}" for number in range(len(kept)))
@@ -126,7 +127,7 @@ def _met_once(buffer: EpisodeBuffer) -> bool:
     """Whether most of many distinct observations were met in a single episode."""
     if buffer.distinct <= 64:
         return False
-    met = np.bincount(np.concatenate([np.unique(episode.seen) for episode in buffer]), minlength=buffer.distinct)
+    met = np.bincount(np.concatenate([np.unique(episode.seen) for episode in buffer]))
     return bool((met == 1).sum() > (met > 1).sum())
 
 

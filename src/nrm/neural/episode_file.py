@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
 from nrm.files import make_folder, write_bytes
+from nrm.inference import Episode
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.episodes import ObservationTable
@@ -84,15 +85,14 @@ class RecordedEpisodes:
 
     def coded(self, codec: LevelCodec) -> EpisodeBuffer:
         """The episodes with the potentials that a codec reads from their rewards."""
-        buffer = EpisodeBuffer(codec.levels, codec.initial)
-        numbers = buffer.table.add(self.observations)
-        index = numbers if self.index is None else numbers[self.index]
-        stops = np.cumsum(self.lengths)
-        for start, stop in zip(stops - self.lengths, stops, strict=True):
-            part = slice(int(start), int(stop))
-            true = None if self.symbols is None else self.symbols[part]
-            buffer.add(index=index[part], rewards=self.rewards[part], symbols=true)
-        return buffer
+        table = ObservationTable()
+        numbers = table.add(self.observations)
+        stops = np.cumsum(self.lengths)[:-1]
+        seen = np.split(numbers if self.index is None else numbers[self.index], stops)
+        rewards = np.split(self.rewards, stops)
+        levels = [codec.encode(paid, f"episode {number}") for number, paid in enumerate(rewards)]
+        symbols = [None] * len(self) if self.symbols is None else np.split(self.symbols, stops)
+        return EpisodeBuffer(codec.levels, codec.initial, table, episodes=map(Episode, seen, levels, symbols))
 
 
 def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:

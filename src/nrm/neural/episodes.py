@@ -137,8 +137,12 @@ def gathered(values: Tensor, index: Tensor) -> Tensor:
 class ObservationTable:
     """Distinct observations by number, in the order of their first occurrence."""
 
-    def __init__(self, rows: ArrayLike | None = None) -> None:
-        """`rows`: (n, …) the first observations, if there are any yet."""
+    listed: NDArray[np.int64] | None = None
+    """(n,) the numbers of observations that an environment lists, and shows by these; None where it lists none."""
+
+    def __init__(self, rows: ArrayLike | None = None, blank: Tensor | None = None) -> None:
+        """`rows`: (n, …) the first observations; `blank`: (0, …) of the kind that will come, for saved states."""
+        self._blank = torch.empty(0) if blank is None else blank
         self._rows: NDArray[Any] = np.zeros(0)
         # A digest and not the bytes themselves, which would keep every observation twice.
         self._numbers: dict[bytes, int] = {}
@@ -176,13 +180,21 @@ class ObservationTable:
         """(time,) the numbers of what an episode showed (time, …)."""
         return self.add(shown)
 
-    def saved(self, blank: Tensor) -> Tensor:
-        """All observations, to go on from with `loaded`; `blank` (0, …) where there are none."""
-        return torch.from_numpy(self[:].copy()) if len(self) else blank
+    def shown(self, rows: Tensor) -> Tensor:
+        """(n, …) the observations of which an environment shows `rows` (n, …)."""
+        return rows
+
+    def saved(self) -> Tensor:
+        """All observations, to go on from with `loaded`."""
+        return torch.from_numpy(self[:].copy()) if len(self) else self._blank
 
     def loaded(self, saved: Tensor) -> ObservationTable:
         """The table of what `saved` gave."""
-        return ObservationTable(saved.numpy())
+        return ObservationTable(saved.numpy(), self._blank)
+
+    def on(self, listed: Tensor | None, grows: bool) -> ObservationTable:
+        """The same for another environment; `grows`: whether what it lists and is not here gets a number."""
+        return observation_table(listed, self._blank, self[:], grows)
 
     def find(self, rows: ArrayLike, missing: int = -1) -> NDArray[np.int64]:
         """(time,) the numbers of observations (time, …), `missing` where one is not in the table. None is added."""
@@ -225,27 +237,45 @@ class ObservationTable:
 class ListedTable(ObservationTable):
     """The same where an environment lists its observations: episodes show their row numbers, and none is forgotten."""
 
-    def __init__(self, listed: Tensor, rows: ArrayLike | None = None) -> None:
-        """`rows`: (n, …) the first observations, if there are any yet."""
-        super().__init__(rows)
-        self._listed = self.add(listed.cpu().numpy())
+    def __init__(
+        self, listed: Tensor, blank: Tensor | None = None, rows: ArrayLike | None = None, grows: bool = True
+    ) -> None:
+        super().__init__(rows, blank)
+        self._frames = listed.cpu()
+        given = self._frames.numpy()
+        self.listed: NDArray[np.int64] = self.add(given) if grows else super().find(given)
 
     def record(self, shown: NDArray[Any]) -> NDArray[np.int64]:
         """By row number."""
-        numbers: NDArray[np.int64] = self._listed[shown]
+        return self.find(shown)
+
+    def shown(self, rows: Tensor) -> Tensor:
+        """By row number."""
+        return self._frames[rows]
+
+    def find(self, rows: ArrayLike, missing: int = -1) -> NDArray[np.int64]:  # noqa: ARG002
+        """By row number."""
+        numbers: NDArray[np.int64] = self.listed[np.asarray(rows)]
         return numbers
 
     def compact(self, used: ArrayLike) -> NDArray[np.int64]:  # noqa: ARG002
         """Nothing moves."""
         return np.arange(len(self))
 
-    def saved(self, blank: Tensor) -> Tensor:
+    def saved(self) -> Tensor:
         """Nothing: the environment lists them again."""
-        return blank
+        return self._blank
 
     def loaded(self, saved: Tensor) -> ObservationTable:  # noqa: ARG002
         """Itself."""
         return self
+
+
+def observation_table(
+    listed: Tensor | None, blank: Tensor | None = None, rows: ArrayLike | None = None, grows: bool = True
+) -> ObservationTable:
+    """A table for an environment that lists its observations (n, …), or does not; see `ObservationTable.on`."""
+    return ObservationTable(rows, blank) if listed is None else ListedTable(listed, blank, rows, grows)
 
 
 def _digests(rows: NDArray[Any]) -> list[bytes]:

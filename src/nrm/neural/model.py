@@ -13,7 +13,7 @@ from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.emission import LetterDistribution, PropositionDistribution, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
 from nrm.neural.evidence import UNKNOWN
-from nrm.neural.grounders.registry import PlainReading, RecurrentGrounder
+from nrm.neural.grounders.registry import ListedReading, PlainReading, RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.neural.recursion import DenseChain, SparseChain
 from nrm.neural.task_machines import TaskMachines
@@ -114,6 +114,10 @@ class NeuralRewardMachine(nn.Module):
     def reading(self) -> PlainReading | RecurrentGrounder:
         """How the grounder reads episodes."""
         return self.grounder if isinstance(self.grounder, RecurrentGrounder) else PlainReading(self.grounder)
+
+    def reading_on(self, frames: Tensor | None) -> PlainReading | RecurrentGrounder | ListedReading:
+        """How it reads steps where an environment lists its observations `frames` (n, …), or does not."""
+        return self.reading if frames is None else ListedReading(self.reading, frames)
 
     @property
     def recurrent(self) -> bool:

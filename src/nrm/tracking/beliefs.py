@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -11,126 +12,76 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.machines import LevelCodec, TaskSet
-from nrm.neural import NeuralRewardMachine, TaskMachines
+from nrm.neural import NeuralRewardMachine, ProbabilisticMoore, TaskMachines
 from nrm.tracking.memories import Belief, Memory, Report, Transition, reads_rewards
 
 MAX_LISTED = 1 << 25
-"""Numbers of the matrices of all listed observations, with all potentials, up to which these are kept."""
+"""Numbers of the matrices of all listed observations up to which these are kept."""
 IMPOSSIBLE = 1e-6
 """Probability up to which a belief counts as calling a potential impossible."""
 
-Step: TypeAlias = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""From a carry (envs, states + 1, …), letters (envs, letters) and rewards (envs,) to the carry (envs, states + 1)."""
+Floats: TypeAlias = NDArray[np.floating]
+Moved: TypeAlias = Callable[[Floats, Tensor], Floats]
+"""From beliefs (envs, states) and what a step showed to where it leads them (envs, states)."""
 
 
-def belief_step(model: NeuralRewardMachine, belief: Belief) -> Step:
-    """The fastest step for a model."""
+def moved_by_letters(model: NeuralRewardMachine) -> Moved:
+    """Shown are the probabilities of letters (envs, letters); of a small machine that is known, from one table."""
     machine = model.machine
     letters = machine.classes if model.distribution.counted else machine.alphabet.size
     small = letters * machine.states**2 <= 1 << 18  # numbers of the table of all moves, up to which it is kept
-    known = small and not machine.learned and machine.levels.device.type == "cpu"
-    return BeliefStep(model, belief) if known else TensorBeliefStep(model, belief)
+    if machine.learned or not small or machine.levels.device.type != "cpu":
+        return partial(_moved_by_tensors, machine)
+    moves = machine.transition_probs().detach()
+    if not model.distribution.counted:
+        moves = moves[machine.letter_class.long()]
+    return partial(_moved_by_table, moves.numpy())
 
 
-def listed_step(model: NeuralRewardMachine, belief: Belief, letters: Tensor) -> Step:
-    """The same from the row numbers of listed observations, of which the grounder says `letters` (frames, letters)."""
-    machine = model.machine
-    if len(letters) * len(machine.levels) * machine.states**2 <= MAX_LISTED:
-        return ListedBeliefStep(model, belief, letters)
-    step = belief_step(model, belief)
-    return lambda carry, frames, reward: step(carry, letters[frames], reward)
+@torch.no_grad()
+def _moved_by_tensors(machine: ProbabilisticMoore, belief: Floats, letters: Tensor) -> Floats:
+    moved: Floats = machine.step(torch.from_numpy(belief).to(letters.device), letters).cpu().numpy()
+    return moved
+
+
+def _moved_by_table(moves: Floats, belief: Floats, letters: Tensor) -> Floats:
+    matrices = (letters.numpy() @ moves.reshape(len(moves), -1)).reshape(-1, *moves.shape[1:])
+    moved: Floats = (belief[:, None] @ matrices)[:, 0]
+    return moved
+
+
+def moved_by_rows(model: NeuralRewardMachine, letters: Tensor) -> Moved:
+    """Shown are row numbers (envs,) of listed observations, of which the grounder says `letters` (frames, letters)."""
+    if len(letters) * model.machine.states**2 > MAX_LISTED:
+        moved = moved_by_letters(model)
+        return lambda belief, rows: moved(belief, letters[rows])
+    matrices = model.machine.step_matrices(letters).detach().cpu().numpy()
+    return lambda belief, rows: (belief[:, None] @ matrices[rows.cpu().numpy()])[:, 0]
 
 
 class BeliefStep:
-    """From letters that the grounder calls probable, of a machine that is known and small."""
+    """One step of a belief, which is also weighed by the potential where it is filtered."""
 
-    def __init__(self, model: NeuralRewardMachine, belief: Belief) -> None:
-        machine = model.machine
-        moves = machine.transition_probs().detach()
-        if not model.distribution.counted:
-            moves = moves[machine.letter_class.long()]
-        self._moves = moves.flatten(1).cpu().numpy()
-        self._states = machine.states
-        self._shows = np.ascontiguousarray(machine.reward_probs().detach().t().cpu().numpy())
+    def __init__(self, model: NeuralRewardMachine, belief: Belief, moved: Moved) -> None:
+        self._moved, self._filters = moved, belief == "filtered"
+        self._shows = np.ascontiguousarray(model.machine.reward_probs().detach().t().cpu().numpy())
         self._anything = self._shows / self._shows.sum(1, keepdims=True)
-        self._codec = LevelCodec(machine.levels.detach().cpu().numpy())
-        self._filters = belief == "filtered"
+        self._codec = LevelCodec(model.machine.levels.detach().cpu().numpy())
 
-    def __call__(self, carry: Tensor, letters: Tensor, reward: Tensor) -> Tensor:
-        """See `Step`."""
-        states = self._states
-        before = carry.numpy()[:, : states + 1]
-        after = np.empty_like(before)
-        level, belief = before[:, states] + reward.numpy(), before[:, None, :states]
-        moves = (letters.numpy() @ self._moves).reshape(-1, states, states)
-        reached = (belief @ moves)[:, 0]
+    def __call__(self, carry: Tensor, shown: Tensor, reward: Tensor) -> Tensor:
+        """(envs, states + 1) from a carry (envs, states + 1, …), what was shown and rewards (envs,)."""
+        states = self._shows.shape[1]
+        before = carry.cpu().numpy()[:, : states + 1]
+        level, after = before[:, states] + reward.cpu().numpy(), np.empty_like(before)
+        reached = self._moved(before[:, :states], shown)
         if self._filters:
-            shown = self._codec.nearest(level)
-            joint = reached * self._shows[shown]
+            nearest = self._codec.nearest(level)
+            joint = reached * self._shows[nearest]
             total = joint.sum(1, keepdims=True)
             # Where a belief calls the potential impossible, the grounder is wrong: any state of it.
-            reached = np.where(total > IMPOSSIBLE, joint / np.maximum(total, IMPOSSIBLE), self._anything[shown])
+            reached = np.where(total > IMPOSSIBLE, joint / np.maximum(total, IMPOSSIBLE), self._anything[nearest])
         after[:, :states], after[:, states] = reached, level
-        return torch.from_numpy(after)
-
-
-class ListedBeliefStep:
-    """From the row numbers of listed observations: one matrix for each of them with each potential."""
-
-    def __init__(self, model: NeuralRewardMachine, belief: Belief, letters: Tensor) -> None:
-        """`letters`: (frames, letters) what the grounder says of each."""
-        machine = model.machine
-        emission = machine.reward_probs().detach()
-        moves = machine.step_matrices(letters).detach()
-        if belief == "filtered":
-            moves = (moves[:, None] * emission.t()[:, None]).flatten(0, 1)
-        self._moves: NDArray[np.float32] = moves.cpu().numpy()
-        self._anything = (emission.t() / emission.sum(0)[:, None]).cpu().numpy()
-        self._codec = LevelCodec(machine.levels.detach().to(emission.dtype).cpu().numpy())
-        self._filters = belief == "filtered"
-
-    def __call__(self, carry: Tensor, frames: Tensor, reward: Tensor) -> Tensor:
-        """(envs, states + 1) after a step that showed these frames (envs,)."""
-        before, place = carry.cpu().numpy(), frames.cpu().numpy()
-        after = np.empty_like(before)
-        belief, level = after[:, :-1], after[:, -1]
-        np.add(before[:, -1], reward.cpu().numpy(), out=level)
-        if not self._filters:
-            np.matmul(before[:, None, :-1], self._moves[place], out=belief[:, None])
-            return torch.from_numpy(after).to(carry.device)
-        shown = self._codec.nearest(level)
-        np.matmul(before[:, None, :-1], self._moves[place * len(self._anything) + shown], out=belief[:, None])
-        total = belief.sum(1, keepdims=True)
-        possible = total > IMPOSSIBLE
-        if possible.all():
-            belief /= total
-        else:
-            belief[:] = np.where(possible, belief / np.maximum(total, IMPOSSIBLE), self._anything[shown])
         return torch.from_numpy(after).to(carry.device)
-
-
-class TensorBeliefStep:
-    """The same for any machine on any device: one that is learned, or large."""
-
-    def __init__(self, model: NeuralRewardMachine, belief: Belief) -> None:
-        self._machine = model.machine
-        self._emission = model.machine.reward_probs().detach()
-        self._codec = LevelCodec(model.machine.levels.detach().to(self._emission.dtype))
-        self._anything = self._emission.t() / self._emission.sum(0)[:, None]
-        self._filters = belief == "filtered"
-
-    @torch.no_grad()
-    def __call__(self, carry: Tensor, letters: Tensor, reward: Tensor) -> Tensor:
-        """See `Step`."""
-        states = self._machine.states
-        level = carry[:, states] + reward
-        reached = self._machine.step(carry[:, :states], letters)
-        if self._filters:
-            shown = self._codec.nearest(level)
-            joint = reached * self._emission.t()[shown]
-            total = joint.sum(1, keepdim=True)
-            reached = torch.where(total > IMPOSSIBLE, joint / total.clamp(min=IMPOSSIBLE), self._anything[shown])
-        return torch.cat([reached, level[:, None]], 1)
 
 
 class BeliefMemory(Memory):
@@ -146,7 +97,6 @@ class BeliefMemory(Memory):
         self.belief: Belief = belief
         self.size = model.machine.states
         self._frames = frames
-        self._encoded: Tensor | None = None
         self._prepare()
         self.refresh()
 
@@ -156,20 +106,20 @@ class BeliefMemory(Memory):
         level = torch.full((1, 1), machine.initial_level, device=machine.levels.device)
         state = self.model.reading.start(1).detach().to(level.device)
         self._first = torch.cat([self.model.initial_belief(1).detach(), level, state], 1)
-        self._step = belief_step(self.model, self.belief)
-        self._listed: Step | None = None
+        self._step = BeliefStep(self.model, self.belief, moved_by_letters(self.model))
 
     @torch.no_grad()
     def refresh(self) -> None:
         """After the grounder has learned: what it makes of all known frames is computed once."""
-        if self._frames is not None:
-            self._encoded = self.model.reading.encode(self._frames)
-            self._list()
+        self._reading = self.model.reading_on(self._frames)
+        self._listed = self._step_by_rows()
 
-    def _list(self) -> None:
-        """The moves of all known frames, where these do not depend on what came before."""
-        if self._encoded is not None and not self.model.recurrent:
-            self._listed = listed_step(self.model, self.belief, self._letters(self._encoded))
+    def _step_by_rows(self) -> BeliefStep | None:
+        """From row numbers, where what the grounder says of each is known beforehand."""
+        said = self._reading.foretold
+        if said is None:
+            return None
+        return BeliefStep(self.model, self.belief, moved_by_rows(self.model, self._letters(said)))
 
     def follow(self, belief: Belief) -> None:
         """Go on with another kind of belief."""
@@ -201,9 +151,7 @@ class BeliefMemory(Memory):
 
     def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor]:
         """(envs, symbols) what the grounder says about a step, and its state (envs, width) after."""
-        reading = self.model.reading
-        encoded = reading.encode(observation) if self._encoded is None else self._encoded[observation]
-        return reading.read(encoded, carry[:, self.size + 1 :])
+        return self._reading.read(self._reading.encode(observation), carry[:, self.size + 1 :])
 
     def _letters(self, symbols: Tensor) -> Tensor:
         """(…, letters) what the machine moves by: as the grounder says, or the most probable letter for certain."""
@@ -254,8 +202,8 @@ class TaskBeliefMemory(BeliefMemory):
         self._undecided = torch.nn.functional.pad(undecided, (0, 1)).to(device)
         self._states = self._tasks.max_states
 
-    def _list(self) -> None:
-        """Nothing: moves are those of each environment's own task."""
+    def _step_by_rows(self) -> None:
+        """None: moves are those of each environment's own task."""
 
     def start(self, count: int) -> Tensor:
         """All at the beginning of the first task."""

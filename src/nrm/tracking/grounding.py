@@ -13,16 +13,19 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import ConfigError, ContradictionError, EnvError
+from nrm.inference import Episode, joined
+from nrm.machines import LevelCodec
 from nrm.neural import (
     EpisodeBatch,
     EpisodeBuffer,
     FitConfig,
     FitRecord,
-    ListedTable,
     NeuralRewardMachine,
-    ObservationTable,
     contradiction,
     fit,
+    observation_table,
+    packed,
+    unpacked,
 )
 from nrm.tracking.beliefs import BeliefMemory
 from nrm.tracking.grounding_config import GroundingConfig, update_settings
@@ -64,12 +67,12 @@ class Grounding:
         self._memory = memory
         self._config = config
         self._settings = settings
-        self._table = ObservationTable() if frames is None else ListedTable(frames)
-        self._blank = torch.empty(0) if blank is None else blank
+        self._table = observation_table(frames, blank)
+        self._codec = LevelCodec(model.machine.levels.cpu().numpy(), model.machine.initial_level)
         self._passed_over = 0
         """Episodes to come that nobody looks at."""
-        self._kept: list[RecordedEpisode] = []
-        self._fresh: list[RecordedEpisode] = []
+        self._kept: list[Episode] = []
+        self._fresh: list[Episode] = []
         self._policy = UpdatePolicy(settings.target, steady=config.steady)
         self.learns = config.learn
         """Whether updates learn anything; a frozen grounder stays as it is."""
@@ -149,22 +152,19 @@ class Grounding:
         self.model.eval()
         self._memory.refresh()
 
-    def _numbered(self, episode: RecordedEpisode) -> RecordedEpisode:
-        """An episode whose observations are numbers of frames."""
-        longest = self._config.longest
-        if longest is not None and episode.length > longest:
-            episode = episode.begun(longest)
-        numbers = self._table.record(episode.observations)
-        # True letters are for evaluation alone: kept beside what a recurrent grounder learns from.
-        return episode._replace(observations=numbers, letters=episode.letters if self.model.recurrent else None)
+    def _numbered(self, episode: RecordedEpisode) -> Episode:
+        """An episode by numbers of observations and potentials."""
+        steps = slice(self._config.longest)
+        seen = self._table.record(episode.observations[steps])
+        levels = self._codec.encode(episode.rewards[steps], f"episode {self.episodes + 1} since acting began")
+        return Episode(seen, levels, None if episode.letters is None else episode.letters[steps], episode.task)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
-        used = [episode.observations for episode in self._kept]
-        moved = self._table.compact(np.concatenate(used) if used else [])
-        self._kept = [episode._replace(observations=moved[episode.observations]) for episode in self._kept]
+        moved = self._table.compact(joined(self._kept)[0])
+        self._kept = [replace(episode, seen=moved[episode.seen]) for episode in self._kept]
 
-    def _most_telling(self, episodes: list[RecordedEpisode]) -> list[RecordedEpisode]:
+    def _most_telling(self, episodes: list[Episode]) -> list[Episode]:
         """The episodes that are kept: a good policy does the same again and again, so rare rewards go first."""
         surplus = len(episodes) - self._config.keep
         if surplus <= 0:
@@ -172,7 +172,7 @@ class Grounding:
         dropped = set(np.argsort(self._buffer(episodes).rarity(), kind="stable")[:surplus].tolist())
         return [episode for number, episode in enumerate(episodes) if number not in dropped]
 
-    def _batch(self, episodes: Sequence[RecordedEpisode]) -> EpisodeBatch:
+    def _batch(self, episodes: Sequence[Episode]) -> EpisodeBatch:
         return self._buffer(episodes).batch().to(self.model.machine.levels.device)
 
     def _check_possible(self, batch: EpisodeBatch) -> None:
@@ -189,25 +189,21 @@ class Grounding:
             total, _ = self.model.batch_log_likelihood(batch, self.model.said_batch(batch))
         return 0.0 - float(total.sum()) / batch.steps, float((total > math.log(0.5)).double().mean())
 
-    def _buffer(self, episodes: Sequence[RecordedEpisode]) -> EpisodeBuffer:
-        machine = self.model.machine
-        buffer = EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level, self._table)
-        for episode in episodes:
-            buffer.add(index=episode.observations, rewards=episode.rewards, symbols=episode.letters, task=episode.task)
-        return buffer
+    def _buffer(self, episodes: Sequence[Episode]) -> EpisodeBuffer:
+        return EpisodeBuffer(self._codec.levels, self._codec.initial, self._table, episodes=episodes)
 
     def labelled(self) -> EpisodeBuffer | None:
-        """The episodes that a recurrent grounder learned from whose true letters are known; None where none are."""
-        known = [episode for episode in self._kept if episode.letters is not None]
+        """The episodes that were learned from whose true letters are known; None where none are."""
+        known = [episode for episode in self._kept if episode.symbols is not None]
         return self._buffer(known) if known else None
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that learning goes on from."""
         return {
             "model": self.model.state_dict(),
-            "kept": self._as_tensors(self._kept),
-            "fresh": self._as_tensors(self._fresh),
-            "frames": self._table.saved(self._blank),
+            "kept": _saved(self._kept),
+            "fresh": _saved(self._fresh),
+            "frames": self._table.saved(),
             "policy": self._policy.state_dict(),
             "bursts": self.updates,  # as checkpoints call them
             "episodes": self.episodes,
@@ -217,7 +213,7 @@ class Grounding:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self.model.load_state_dict(state["model"])
-        self._kept, self._fresh = _from_tensors(state["kept"]), _from_tensors(state["fresh"])
+        self._kept, self._fresh = _loaded(state["kept"]), _loaded(state["fresh"])
         self._table = self._table.loaded(state["frames"])
         self._policy.load_state_dict(state["policy"])
         self.updates, self.episodes = state["bursts"], state["episodes"]
@@ -225,32 +221,24 @@ class Grounding:
         self.model.eval()
         self._memory.refresh()
 
-    def _as_tensors(self, episodes: Sequence[RecordedEpisode]) -> dict[str, Tensor]:
-        """Episodes one after the other; of a recurrent grounder with their letters, -1 where these are not known."""
-        numbers = [episode.observations for episode in episodes] or [np.zeros(0, dtype=np.int64)]
-        rewards = [episode.rewards for episode in episodes] or [np.zeros(0)]
-        saved = {
-            "lengths": torch.tensor([episode.length for episode in episodes], dtype=torch.int64),
-            "numbers": torch.from_numpy(np.concatenate(numbers)),
-            "rewards": torch.from_numpy(np.concatenate(rewards)),
-            "tasks": torch.tensor([-1 if one.task is None else one.task for one in episodes], dtype=torch.int64),
-        }
-        if self.model.recurrent:
-            letters = [np.full(one.length, -1) if one.letters is None else one.letters for one in episodes]
-            saved["letters"] = torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *letters]))
-        return saved
+
+def _saved(episodes: Sequence[Episode]) -> dict[str, Tensor]:
+    """Episodes one after the other; -1 for letters and tasks that are not known."""
+    symbols = [np.full(len(one), -1) if one.symbols is None else one.symbols for one in episodes]
+    tasks = [-1 if one.task is None else one.task for one in episodes]
+    joint = torch.from_numpy(np.concatenate([np.zeros(0, dtype=np.int64), *symbols]))
+    return {**packed(episodes), "symbols": joint, "tasks": torch.tensor(tasks, dtype=torch.int64)}
 
 
-def _from_tensors(saved: dict[str, Tensor]) -> list[RecordedEpisode]:
-    lengths = saved["lengths"].tolist()
-    numbers, rewards = (torch.split(saved[name], lengths) for name in ("numbers", "rewards"))
-    letters = torch.split(saved["letters"], lengths) if "letters" in saved else [None] * len(lengths)
-    episodes = []
-    for row, paid, read, task in zip(numbers, rewards, letters, saved["tasks"].tolist(), strict=True):
-        known = None if read is None or (len(read) and int(read[0]) < 0) else read.numpy()
-        sums = float(paid.sum()), len(paid)
-        episodes.append(RecordedEpisode(0, *sums, row.numpy(), paid.numpy(), known, None if task < 0 else task))
-    return episodes
+def _loaded(saved: dict[str, Tensor]) -> list[Episode]:
+    """What `_saved` gave."""
+    symbols = torch.split(saved["symbols"], saved["lengths"].tolist())
+    known = [None if int(read[0]) < 0 else read.numpy() for read in symbols if len(read)]
+    tasks = [None if task < 0 else task for task in saved["tasks"].tolist()]
+    return [
+        replace(episode, symbols=read, task=task)
+        for episode, read, task in zip(unpacked(saved), known, tasks, strict=True)
+    ]
 
 
 Verdict = Literal["explained", "converged", "backing off", "learn"]

@@ -22,6 +22,7 @@ from nrm.neural import (
     ObservationTable,
     continuous_grounders,
     ground_and_infer,
+    observation_table,
 )
 from nrm.tracking.memories import Transition
 from nrm.tracking.recorder import RecordedEpisode
@@ -161,11 +162,8 @@ class ObservedSymbols(SymbolIndex):
         `blank`: (0, …) no observations, but of the kind that will come, for saved states; `make`: makes grounders, by
         default those that fit; `seed`: of learning; `table`: the letters that there are already.
         """
-        self._table = ObservationTable() if table is None else table
-        self._blank = torch.empty(0) if blank is None else blank
+        self._table = observation_table(frames, blank) if table is None else table
         self._make = make
-        self.numbers = None if frames is None else self._table.add(frames.cpu().numpy())
-        """(frames,) the number of each, where they are listed."""
         self._seed = seed
         self._rounds = 0
         self._read = np.zeros(0, dtype=np.int64)
@@ -178,22 +176,25 @@ class ObservedSymbols(SymbolIndex):
             return len(self._table)
         return 1 if self.known is None else self.known.hypothesis.letters
 
+    @property
+    def numbers(self) -> NDArray[np.int64] | None:
+        """(frames,) the number of each, where they are listed."""
+        return self._table.listed
+
     def find(self, seen: Transition) -> NDArray[np.int64]:
         """By looking them up, or by what the grounder says."""
         shown = seen.observation.cpu()
-        if self.numbers is not None:
-            rows: NDArray[np.int64] = self.numbers[shown.numpy()]
-            return self._letters()[rows] if self.continuous else rows
         if not self.continuous:
             return self._table.find(shown.numpy(), UNKNOWN)
-        return np.zeros(len(shown), dtype=np.int64) if self.known is None else self.known.read(shown)
+        return self._symbols(self._table.shown(shown))
+
+    def _symbols(self, observations: Tensor) -> NDArray[np.int64]:
+        """(n,) what the grounder reads of observations (n, …)."""
+        return np.zeros(len(observations), dtype=np.int64) if self.known is None else self.known.read(observations)
 
     def add(self, episode: RecordedEpisode) -> NDArray[np.int64]:
         """New ones are noted."""
-        if self.numbers is not None:
-            listed: NDArray[np.int64] = self.numbers[episode.observations]
-            return listed
-        numbers = self._table.add(episode.observations)
+        numbers = self._table.record(episode.observations)
         self.continuous = self.continuous or len(self._table) > MAX_LETTERS
         return numbers
 
@@ -217,19 +218,16 @@ class ObservedSymbols(SymbolIndex):
 
     def compact(self, used: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Forget all observations but those with these numbers, where they are too many; where each has moved."""
-        rows = np.unique(used)
-        if not self.continuous or self.numbers is not None or len(self._table) < 1.25 * len(rows) + MAX_LETTERS:
+        if not self.continuous or len(self._table) < 1.25 * len(np.unique(used)) + MAX_LETTERS:
             return None
-        kept = self._letters()[rows]
-        moved = self._table.compact(used)
-        self._read = kept
+        letters, moved = self._letters(), self._table.compact(used)
+        self._read = letters[moved >= 0]
         return moved
 
     def _letters(self) -> NDArray[np.int64]:
         """(observations,) the symbol of each."""
         fresh = torch.from_numpy(self._table[len(self._read) :])
-        unread = np.zeros(len(fresh), dtype=np.int64)
-        self._read = np.append(self._read, unread if self.known is None else self.known.read(fresh))
+        self._read = np.append(self._read, self._symbols(fresh))
         return self._read
 
     def name(self, letter: int) -> str:
@@ -240,19 +238,15 @@ class ObservedSymbols(SymbolIndex):
 
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters, listed or not."""
-        table = ObservationTable(self._table[:]) if len(self._table) else ObservationTable()
-        other = ObservedSymbols(None, self._blank, self._make, self._seed, table)
+        other = ObservedSymbols(make=self._make, seed=self._seed, table=self._table.on(frames, self.continuous))
         other.continuous, other.known = self.continuous, self.known
-        if frames is not None:
-            rows = frames.cpu().numpy()
-            other.numbers = table.add(rows) if self.continuous else table.find(rows, UNKNOWN)
         return other
 
     def state_dict(self) -> dict[str, Any]:
         """The observations, and what reads symbols: None until it was learned, because its shapes come with it."""
-        known, new = self.known, self.numbers is None
+        known = self.known
         return {
-            "observations": torch.from_numpy(self._table[:].copy()) if new and len(self._table) else self._blank,
+            "observations": self._table.saved(),
             "endless": self.continuous,
             "rounds": self._rounds,
             "symbols": 0 if known is None else known.hypothesis.letters,
@@ -262,9 +256,7 @@ class ObservedSymbols(SymbolIndex):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with saved ones."""
-        if self.numbers is None:
-            saved = state["observations"]
-            self._table = ObservationTable(saved.numpy()) if len(saved) else ObservationTable()
+        self._table = self._table.loaded(state["observations"])
         self.continuous, self._rounds = state.get("endless", self.continuous), state.get("rounds", 0)
         self.known, self._read = None, np.zeros(0, dtype=np.int64)
         if state.get("symbols"):

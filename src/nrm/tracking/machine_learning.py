@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nrm.aliases import Json
 from nrm.errors import FileError
@@ -30,7 +29,7 @@ from nrm.inference import (
     split,
 )
 from nrm.machines import Alphabet, LevelTable, MachineLike, MooreMachine, as_machine
-from nrm.neural import UnexplainedError
+from nrm.neural import UnexplainedError, packed, unpacked
 from nrm.settings import Checked, Count
 from nrm.tracking.hypothesis_memory import HypothesisBelief, HypothesisMemory
 from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex
@@ -312,8 +311,8 @@ class MachineLearning:
             refuted = [[trace.seen.tolist(), trace.levels.tolist()], list(found)]
         return {
             "book": self.letters.state_dict(),
-            "kept": _packed(self._kept),
-            "recent": _packed(self._recent),
+            "kept": packed(self._kept),
+            "recent": packed(self._recent),
             "telling": torch.tensor(self._telling, dtype=torch.bool),
             "values": self.levels.values.tolist()[1:],
             "machine": None if not self.episodes else self._machine_state(),
@@ -325,7 +324,7 @@ class MachineLearning:
 
     def weights(self) -> dict[str, Any]:
         """What acting needs of that: the machine and its letters, and no episodes."""
-        nothing, untold = _packed([]), torch.zeros(0, dtype=torch.bool)
+        nothing, untold = packed([]), torch.zeros(0, dtype=torch.bool)
         return {**self.state_dict(), "kept": nothing, "recent": nothing, "telling": untold, "refuted": None}
 
     def _machine_state(self) -> dict[str, Any]:
@@ -340,9 +339,9 @@ class MachineLearning:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
         self.letters.load_state_dict(state["book"])
-        self._kept = _unpacked(state["kept"])
+        self._kept = unpacked(state["kept"])
         # Runs that were saved before there was this have none.
-        self._recent = _unpacked(state["recent"]) if "recent" in state else []
+        self._recent = unpacked(state["recent"]) if "recent" in state else []
         self._telling = state["telling"].tolist()
         self.levels = LevelTable([0.0, *state["values"]])
         self.versions = [Version.from_json(version) for version in state["versions"]]
@@ -358,17 +357,6 @@ class MachineLearning:
         if state["refuted"] is not None:
             (seen, shown), found = state["refuted"]
             self._refuted = Episode(np.array(seen), np.array(shown)), Refutation(*found)
-
-
-def _packed(traces: Sequence[Episode]) -> dict[str, Tensor]:
-    """Episodes for a file."""
-    letters, levels, lengths = map(torch.from_numpy, joined(traces))
-    return {"letters": letters, "levels": levels, "lengths": lengths}
-
-
-def _unpacked(packed: dict[str, Tensor]) -> list[Episode]:
-    """What `_packed` gave."""
-    return split(*(packed[name].numpy() for name in ("letters", "levels", "lengths")))
 
 
 def unknown_machine(

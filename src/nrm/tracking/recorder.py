@@ -25,13 +25,6 @@ class RecordedEpisode(NamedTuple):
     task: int | None = None
     """The number of its task, where there are many."""
 
-    def begun(self, steps: int) -> RecordedEpisode:
-        """The first so many steps of it."""
-        rewards = self.rewards[:steps]
-        letters = None if self.letters is None else self.letters[:steps]
-        total, length = float(rewards.sum()), len(rewards)
-        return RecordedEpisode(self.environment, total, length, self.observations[:steps], rewards, letters, self.task)
-
 
 class Recorder:
     """Sums the rewards of N environments, and keeps their steps where asked, until their episodes end."""

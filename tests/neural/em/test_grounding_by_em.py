@@ -148,6 +148,7 @@ def test_endless_observations_are_learned_by_what_they_look_like(maximisation: M
 def test_unknown_machines_are_learned_as_by_descent() -> None:
     episodes = EpisodeBuffer.for_machine(MACHINE)
     for episode in walks(MACHINE, 20):
+        assert episode.symbols is not None
         episodes.add(episode.symbols, levels=episode.levels)
     found = []
     for objective in ("em", "sequence"):

@@ -38,7 +38,8 @@ def recorded(machine: nrm.MooreMachine, episodes: int = 60) -> EpisodeBuffer:
 
 def problem_of(model: NeuralRewardMachine, buffer: EpisodeBuffer) -> LearningProblem:
     half = len(buffer) // 2
-    batches = (buffer.batch(range(half)), buffer.batch(range(half, len(buffer))), buffer.batch())
+    everything = buffer.batch()
+    batches = (everything.pick(torch.arange(half)), everything.pick(torch.arange(half, len(buffer))), everything)
     return LearningProblem(model, *batches, FitConfig())
 
 

@@ -40,6 +40,8 @@ class PlainReading:
 
     recurrent = False
     width = 0
+    foretold: Tensor | None = None
+    """(n, symbols) what it says of each listed observation, where it reads these; see `ListedReading`."""
 
     def __init__(self, grounder: nn.Module) -> None:
         self._grounder = grounder
@@ -87,6 +89,8 @@ class RecurrentGrounder(Grounder):
     recurrent = True
     width: int
     """Numbers in the state of one episode."""
+    foretold: Tensor | None = None
+    """What it says depends on what came before."""
 
     def start(self, count: int) -> Tensor:
         """(count, width) the state at the beginning of episodes."""
@@ -137,6 +141,19 @@ class RecurrentGrounder(Grounder):
         """Some episodes."""
         order = torch.randperm(len(batch.lengths), generator=generator)[:16]
         return batch.pick(order.to(batch.lengths.device))
+
+
+class ListedReading:
+    """A grounder where an environment lists its observations: it is shown row numbers, and each is encoded once."""
+
+    def __init__(self, reading: PlainReading | RecurrentGrounder, frames: Tensor) -> None:
+        self._encoded = reading.encode(frames)
+        self.read = reading.read
+        self.foretold = None if reading.recurrent else self._encoded
+
+    def encode(self, rows: Tensor) -> Tensor:
+        """(n, …) of observations with these row numbers (n,)."""
+        return self._encoded[rows]
 
 
 _HOMES = {
