@@ -10,7 +10,7 @@ import nrm
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, equivalent
 from nrm.shortcuts import algorithm_1, brute_force, brute_force_formulas, shortcuts
-from nrm.shortcuts.references import keeps_rewards, refuting_string
+from nrm.shortcuts.references import refuting_string
 from tests.shortcuts.planted import machine_of, planted
 
 
@@ -20,7 +20,7 @@ def test_keeping_rewards_is_equivalence_with_the_renamed_machine(machine: MooreM
     size = machine.alphabet.size
     mapping = data.draw(st.lists(st.integers(0, size - 1), min_size=size, max_size=size))
     renamed = machine_of(machine.transitions[:, mapping], machine.outputs)
-    assert keeps_rewards(machine, mapping) == equivalent(machine, renamed, acceptance=False)
+    assert (refuting_string(machine, mapping) is None) == equivalent(machine, renamed, acceptance=False)
 
 
 @settings(max_examples=60, deadline=None)
@@ -36,7 +36,7 @@ def test_keeping_rewards_up_to_a_horizon_is_equality_on_all_strings(
         for length in range(horizon + 1)
         for string in product(symbols, repeat=length)
     ]
-    assert keeps_rewards(machine, mapping, horizon) == all(equal)
+    assert (refuting_string(machine, mapping, horizon) is None) == all(equal)
     string = refuting_string(machine, mapping, horizon)
     if string is not None:
         names = [symbols[letter] for letter in string]

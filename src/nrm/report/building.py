@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +18,7 @@ from nrm.machines import Task
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import learned_data, shortcut_words, too_long
 from nrm.report.page import Page
-from nrm.report.recording import NoPictureError, noted, record_task
+from nrm.report.recording import load_agents, record_tasks
 from nrm.report.trials import try_agents
 from nrm.results import (
     Group,
@@ -31,7 +30,6 @@ from nrm.results import (
     scores_of,
     without_memory,
 )
-from nrm.runs import RunFolder
 from nrm.shortcuts import Shortcuts, shortcuts
 
 Analysis = Shortcuts | LimitError
@@ -71,9 +69,9 @@ def build_report(
     for record in records:
         if not record.done:
             unfinished[record.path] = f"{record.reached:,} of {record.config.amount:,} {record.config.unit}"
-    found, copies = group_runs(records)
+    kinds, copies = group_runs(records)
     # What is most to look at comes first: agents of many tasks.
-    groups = sorted(found, key=lambda group: group.about.task is not None)
+    groups = sorted(kinds, key=lambda group: group.about.task is not None)
     problems |= copies
     tiles = Tiles()
     tried = try_agents(groups, tiles, problems, recorded, formulas, tasks, stage("trying formulas"))
@@ -83,7 +81,11 @@ def build_report(
     analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
     for number, group in enumerate(groups):
-        data = tried.groups.get(number) or _recorded(group, recorded, analyses, tiles, problems)
+        data = tried.groups.get(number, {"trial": None, "tried": None, "recordings": []})
+        if (task := group.about.task) is not None:
+            agents, found = load_agents(group, recorded, problems), analyses[group.task]
+            known = found if isinstance(found, Shortcuts) else None
+            data["recordings"] = record_tasks(agents, {0: task.machine()}, tiles, problems, known)
         shown.append({**_group_data(group), **data})
         drawn(number + 1, len(groups))
     data = {
@@ -154,24 +156,6 @@ def _group_data(group: Group) -> Json:
         "without_memory": None if best is None else {name: round(value, 1) for name, value in best._asdict().items()},
         "learned": learned_data(counted[0]),
     }
-
-
-def _recorded(
-    group: Group, recorded: int, analyses: Mapping[str, Analysis], tiles: Tiles, problems: dict[Path, str]
-) -> Json:
-    """Episodes of some runs on one task."""
-    recordings: list[Json] = []
-    found = analyses.get(group.task)
-    known = found if isinstance(found, Shortcuts) else None
-    with suppress(NoPictureError):
-        for record in group.finished or group.records:
-            if len(recordings) == recorded or record.task is None:
-                break
-            with noted(record, problems):
-                agent = RunFolder(record.path).load_policy()
-                played = record_task(record.config, agent, record.task.machine(), tiles, known)
-                recordings.append({"seed": record.seed, **played})
-    return {"trial": None, "tried": None, "recordings": recordings}
 
 
 def _begun(root: Path) -> list[Path]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from nrm.envs import BatchedEnv
 from nrm.errors import EnvError, LimitError
 from nrm.machines import MooreMachine
 from nrm.report.drawing import Tiles
-from nrm.results import Record
-from nrm.runs import RunConfig
+from nrm.results import Group, Record
+from nrm.runs import RunConfig, RunFolder
 from nrm.shortcuts import Shortcuts, diagnose
 from nrm.tracking import Belief
 
@@ -44,14 +44,47 @@ def noted(record: Record, problems: dict[Path, str]) -> Iterator[None]:
         problems.setdefault(record.path, f"no episode was played: {reason}")
 
 
+Agents = list[tuple[Record, Trainer]]
+"""Runs, and what they have learned."""
+
+
+def load_agents(group: Group, count: int, problems: dict[Path, str]) -> Agents:
+    """So many agents of a group that can be loaded, of its finished runs if there are any."""
+    found: Agents = []
+    for record in group.finished or group.records:
+        if len(found) < count:
+            with noted(record, problems):
+                found.append((record, RunFolder(record.path).load_policy()))
+    return found
+
+
+def record_tasks(
+    agents: Agents,
+    machines: Mapping[int, MooreMachine],
+    tiles: Tiles,
+    problems: dict[Path, str],
+    found: Shortcuts | None = None,
+    belief: Belief | None = None,
+) -> list[Json]:
+    """Episodes of agents on tasks by their numbers, each in a layout of its own where layouts vary."""
+    recordings: list[Json] = []
+    with suppress(NoPictureError):
+        for record, trainer in agents:
+            with noted(record, problems):
+                for number, machine in machines.items():
+                    played = record_task(record.config, trainer, machine, tiles, found, SEED + number, belief)
+                    recordings.append({"seed": record.seed, "formula": number, **played})
+    return recordings
+
+
 def record_task(
     config: RunConfig,
     trainer: Trainer,
     machine: MooreMachine,
     tiles: Tiles,
-    found: Shortcuts | None = None,
-    seed: int = SEED,
-    belief: Belief | None = None,
+    found: Shortcuts | None,
+    seed: int,
+    belief: Belief | None,
 ) -> Json:
     """Play an episode of a task by an agent's policy and one by its best actions, and look at its grounder.
 

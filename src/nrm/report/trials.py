@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nrm.agents import TaskOutcome, Trainer, by_size, evaluate_tasks
+from nrm.agents import TaskOutcome, by_size, evaluate_tasks
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError
 from nrm.machines import MooreMachine, TaskSet, not_asked, task_view, view_columns
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import family_words
-from nrm.report.recording import SEED, NoPictureError, noted, record_task
-from nrm.results import Group, Record
-from nrm.runs import RunConfig, RunFolder
+from nrm.report.recording import SEED, Agents, load_agents, noted, record_tasks
+from nrm.results import Group
+from nrm.runs import RunConfig
 from nrm.samplers import FILE_PREFIX, Sampler, TemplateSampler, sample_tasks
 
 EPISODES = 25
@@ -157,7 +157,7 @@ def try_agents(
     tried, total = Tried([], {}), sum(map(len, kinds))
     for kind, (wanted, _) in zip(kinds, given, strict=True):
         progress(len(tried.groups), total)
-        agents = {number: _agents(group, recorded, problems) for number, group in kind.items()}
+        agents = {number: load_agents(group, recorded, problems) for number, group in kind.items()}
         _try(kind, agents, count, wanted, tiles, problems, tried)
     if kinds:
         progress(total, total)
@@ -175,18 +175,9 @@ def _kinds(groups: Sequence[Group]) -> list[dict[int, Group]]:
     return list(kinds.values())
 
 
-def _agents(group: Group, recorded: int, problems: dict[Path, str]) -> list[tuple[Record, Trainer]]:
-    found: list[tuple[Record, Trainer]] = []
-    for record in group.finished or group.records:
-        if len(found) < recorded:
-            with noted(record, problems):
-                found.append((record, RunFolder(record.path).load_policy()))
-    return found
-
-
 def _try(
     kind: Mapping[int, Group],
-    agents: Mapping[int, Sequence[tuple[Record, Trainer]]],
+    agents: Mapping[int, Agents],
     count: int,
     given: Sequence[Formula],
     tiles: Tiles,
@@ -207,33 +198,24 @@ def _try(
     # One of the middle says more at first sight than the smallest.
     middle = shown[len(shown) // 2] if shown and not given else 0
     rows = [_formula_data(formula, number in shown) for number, formula in enumerate(formulas)]
+    machines = {number: formulas[number].machine for number in shown}
     for number, mine in agents.items():
-        data = _group(mine, formulas, shown, tiles, problems)
-        tried.groups[number] = {**data, "trial": len(tried.trials)}
+        tried.groups[number] = {
+            "trial": len(tried.trials),
+            "tried": _outcomes(mine, formulas, problems),
+            "recordings": record_tasks(mine, machines, tiles, problems, belief="open-loop"),
+        }
     words = family_words(pool, first.subject)
     tried.trials.append({"words": words, "formulas": rows, "shown": shown, "first": middle})
 
 
-def _group(
-    agents: Sequence[tuple[Record, Trainer]],
-    formulas: Sequence[Formula],
-    shown: Sequence[int],
-    tiles: Tiles,
-    problems: dict[Path, str],
-) -> Json:
-    outcomes, seeds, recordings = [], [], list[Json]()
-    pool = TaskSet(tuple(one.machine for one in formulas), tuple(one.name for one in formulas)) if agents else None
+def _outcomes(agents: Agents, formulas: Sequence[Formula], problems: dict[Path, str]) -> Json | None:
+    outcomes = {}
     for record, trainer in agents:
-        assert pool is not None
         with noted(record, problems):
-            outcomes.append(evaluate_tasks(trainer, record.config.build_env, pool, EPISODES, SEED))
-            seeds.append(record.seed)
-            with suppress(NoPictureError):
-                for number in shown:  # each in a layout of its own where layouts vary
-                    machine, seed = formulas[number].machine, SEED + number
-                    played = record_task(record.config, trainer, machine, tiles, seed=seed, belief="open-loop")
-                    recordings.append({"seed": record.seed, "formula": number, **played})
-    return {"tried": _together(outcomes, seeds, formulas) if outcomes else None, "recordings": recordings}
+            pool = TaskSet(tuple(one.machine for one in formulas), tuple(one.name for one in formulas))
+            outcomes[record.seed] = evaluate_tasks(trainer, record.config.build_env, pool, EPISODES, SEED)
+    return _together(list(outcomes.values()), list(outcomes), formulas) if outcomes else None
 
 
 def _together(tried: Sequence[Sequence[TaskOutcome]], seeds: Sequence[int], formulas: Sequence[Formula]) -> Json:

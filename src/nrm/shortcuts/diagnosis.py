@@ -25,7 +25,7 @@ class Diagnosis:
     nearest: dict[str, str]
     """For each letter that was observed, what the grounder takes it for most often."""
     kind: ShortcutKind | None
-    """The kind of shortcut that `nearest` is; None when it is none."""
+    """The kind of shortcut that `nearest` is: errors are a property of the task. None where they are of training."""
     accuracy: float
     """How often the prediction is the true letter."""
     balanced_accuracy: float
@@ -38,11 +38,6 @@ class Diagnosis:
     """A shortest trace on which `nearest` gives other rewards; None when it is a shortcut."""
     meaning: str
     """What the two accuracies say, in a sentence."""
-
-    @property
-    def is_shortcut(self) -> bool:
-        """Whether the errors are a property of the task (True) or of the training (False)."""
-        return self.kind is not None
 
 
 def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:

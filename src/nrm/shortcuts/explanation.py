@@ -135,31 +135,21 @@ def recognised(formula: FormulaValue, exclusive: bool, logic: str) -> str | None
     whole = _pattern(formula, exclusive, logic)
     if whole is not None or not isinstance(formula, Term) or formula.op.name != "AND":
         return whole
-    found: list[str] = []
-    for part in formula.args:
-        pattern = _pattern(part, exclusive, logic)
-        if pattern is None:
-            return None
-        found.append(pattern)
-    return " & ".join(_merged(found))
+    found = [_pattern(part, exclusive, logic) for part in formula.args]
+    known = [pattern for pattern in found if pattern is not None]
+    return " & ".join(_merged(known)) if len(known) == len(found) else None
 
 
 def _pattern(formula: FormulaValue, exclusive: bool, logic: str) -> str | None:
     atoms = formula.atoms()
     if not 1 <= len(atoms) <= 4:
         return None
-    alphabet = _alphabet(atoms, exclusive)
+    other = f"not {' nor '.join(atoms)}"  # longer than any of them
+    alphabet = Alphabet.exclusive([*atoms, other]) if exclusive else Alphabet.propositional(atoms)
     machine = _machine(formula, alphabet, logic)
     if machine is None or machine.states == 1:
         return None
     return next((text for text in _calls(atoms) if _machine(text, alphabet, "ltlf") == machine), None)
-
-
-def _alphabet(atoms: tuple[str, ...], exclusive: bool) -> Alphabet:
-    if not exclusive:
-        return Alphabet.propositional(atoms)
-    other = f"not {' nor '.join(atoms)}"  # longer than any of them
-    return Alphabet.exclusive([*atoms, other])
 
 
 def _machine(formula: FormulaValue | str, alphabet: Alphabet, logic: str) -> MooreMachine | None:

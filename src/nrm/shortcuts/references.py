@@ -76,7 +76,7 @@ def brute_force(
     _check(tasks[0])
     letters = range(tasks[0].alphabet.size)
     for mapping in product(letters, repeat=len(letters)):
-        if all(keeps_rewards(task, mapping, horizon) for task in tasks):
+        if all(refuting_string(task, mapping, horizon) is None for task in tasks):
             yield name_map(tasks[0].alphabet, mapping)
 
 
@@ -95,11 +95,6 @@ def rename(formula: Formula, mapping: SymbolMap) -> Formula:
     """The formula that reads each symbol as `mapping` says: an atom holds where any symbol that is read as it holds."""
     read_as = {name: [atom(symbol) for symbol, image in mapping.items() if image == name] for name in formula.atoms()}
     return substituted(formula, {name: either(*symbols) for name, symbols in read_as.items()})
-
-
-def keeps_rewards(machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None) -> bool:
-    """Whether the machine and the machine that reads each letter as `mapping` says give equal outputs."""
-    return refuting_string(machine, mapping, horizon) is None
 
 
 def refuting_string(

@@ -130,7 +130,11 @@ class RenamingSearch:
         return self._extended(
             chosen,
             {
-                place: [target for target in free if self._fits((place, target), pairs)]
+                place: [
+                    target
+                    for target in free
+                    if self._alike((place, target)) and all(self._alike((place, target), pair) for pair in pairs)
+                ]
                 for place in places
                 if place not in chosen
             },
@@ -161,9 +165,6 @@ class RenamingSearch:
                 return found
         return None
 
-    def _fits(self, pair: tuple[int, int], chosen: Sequence[tuple[int, int]]) -> bool:
-        return self._alike(pair) and all(self._alike(pair, other) for other in chosen)
-
     def _alike(self, *pairs: tuple[int, int]) -> bool:
         """Whether classes of each colour occur as often where these places hold as where their images do."""
         here = frozenset(self.letters.asked[place] for place, _ in pairs)
@@ -190,11 +191,6 @@ class RenamingSearch:
             return False
         permutation = [classes.get(number, -1) for number in range(self.search.classes)]
         return self.search.contains(permutation)
-
-
-ClassSign = tuple[int | Fraction, tuple[Symbol, ...]]
-"""How many letters a class has that permutations move (of propositions: their share of all letters), and the symbols in
-it that they leave in place."""
 
 
 class Copies:
@@ -238,8 +234,8 @@ class _Shape(ABC):
 
     @property
     @abstractmethod
-    def signs(self) -> list[ClassSign]:
-        """What a permutation keeps of each class."""
+    def signs(self) -> list[Any]:
+        """What a permutation keeps of each class: its size, or share of all letters, and symbols that stay in it."""
 
     @abstractmethod
     def renames_to(self, other: Any) -> bool:
@@ -266,12 +262,11 @@ class _Shape(ABC):
 
 class _SymbolShape(_Shape):
     @cached_property
-    def signs(self) -> list[ClassSign]:
-        members: list[list[Symbol]] = [[] for _ in range(self.machine.classes)]
-        for name, number in zip(self.machine.alphabet.symbols, self.machine.letter_class.tolist(), strict=True):
-            members[number].append(name)
-        kept = [tuple(name for name in names if name in self.fixed) for names in members]
-        return [(len(names) - len(fixed), fixed) for names, fixed in zip(members, kept, strict=True)]
+    def signs(self) -> list[Any]:
+        numbers = zip(self.machine.alphabet.symbols, self.machine.letter_class.tolist(), strict=True)
+        kept = [(name, number) for name, number in numbers if name in self.fixed]
+        sizes = enumerate(self.machine.class_sizes)
+        return [(size, tuple(name for name, number in kept if number == place)) for place, size in sizes]
 
     def renames_to(self, other: _SymbolShape) -> bool:
         search = self.search(other.search())
@@ -292,8 +287,8 @@ class _PropositionShape(_Shape):
         return [self.machine.alphabet.symbols[place] for place in self.letters.asked]
 
     @cached_property
-    def signs(self) -> list[ClassSign]:
-        return [(Fraction(size, self.machine.alphabet.size), ()) for size in self.machine.class_sizes]
+    def signs(self) -> list[Any]:
+        return [Fraction(size, self.machine.alphabet.size) for size in self.machine.class_sizes]
 
     def renames_to(self, other: _PropositionShape) -> bool:
         here, there = self.essential, other.essential

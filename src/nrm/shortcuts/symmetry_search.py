@@ -264,26 +264,22 @@ class _Matching:
         free = [number for number, image in enumerate(self.images) if image < 0]
         open_images = [number for number, taken in enumerate(self.taken) if not taken]
         self.search.spend(2 * len(self.matched) * len(free))
-        left, right = self._signs(free, open_images)
-        groups: dict[Sequence[int], tuple[list[int], list[int]]] = {}
+        twins = [self.forward[state] for state in self.matched]
+        reached = [state if origin >= 0 else -1 for state, origin in enumerate(self.backward)]
+        left = _signs(self.search, self.matched, free, self.forward)
+        right = _signs(self.search.target, twins, open_images, reached)
+        groups: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
         for number, sign in zip(free, left, strict=True):
             groups.setdefault(sign, ([], []))[0].append(number)
         for number, sign in zip(open_images, right, strict=True):
             groups.setdefault(sign, ([], []))[1].append(number)
         return list(groups.values())
 
-    def _signs(self, free: list[int], open_images: list[int]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """What unassigned classes, and what their possible images, do to the matched states."""
-        search, target_search = self.search, self.search.target
-        left = [[search.class_colours[number]] for number in free]
-        right = [[target_search.class_colours[number]] for number in open_images]
-        for state in self.matched:
-            row, twin = search.rows[state], target_search.rows[self.forward[state]]
-            for number, sign in zip(free, left, strict=True):
-                target = row[number]
-                image = self.forward[target]
-                sign.append(image if image >= 0 else -1 - search.state_colours[target])
-            for number, sign in zip(open_images, right, strict=True):
-                target = twin[number]
-                sign.append(target if self.backward[target] >= 0 else -1 - target_search.state_colours[target])
-        return list(map(tuple, left)), list(map(tuple, right))
+
+def _signs(
+    search: SymmetrySearch, states: list[int], classes: list[int], images: list[int]
+) -> Iterable[tuple[int, ...]]:
+    """What classes do to states: where they lead, by its image, or by its colour while it has none (-1)."""
+    codes = [image if image >= 0 else -1 - colour for image, colour in zip(images, search.state_colours, strict=True)]
+    led = [[codes[row[number]] for number in classes] for row in map(search.rows.__getitem__, states)]
+    return zip([search.class_colours[number] for number in classes], *led, strict=True)
