@@ -243,7 +243,7 @@ def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> Non
         told = nrm_command("evaluate", name, "--episodes", "4", "--json")
         assert json.loads(told.out)["episodes"] == 4, told.err
         assert "true symbol" in nrm_command("watch", name).out
-    assert "done already" in nrm_command("train", "--resume", "table", "--quiet").out
+    assert "already finished" in nrm_command("train", "--resume", "table", "--quiet").out
     listed = nrm_command("train", *run, "--method", "my_method:CLOCK", "--help-all").out
     assert "--clock.most" in listed
     assert "--env.length" in listed

@@ -79,11 +79,11 @@ def test_what_a_family_cannot_teach_is_named(nrm_command: Nrm, tmp_path: Path) -
     ("arguments", "message"),
     [
         (("tasks", "--family", "reech"), "did you mean 'reach'? (samplers: mixture"),
-        (("tasks", "--count", "3"), "add --family NAME"),
+        (("tasks", "--count", "3"), "need a task sampler: --family NAME"),
         (("tasks", "--family", "reach", "--count", "0"), "--count takes a whole number of at least 1, not 0"),
         (("tasks", "--family", "reach-avoid", "--symbols", "a,empty"), "3 different events at least; there are 1"),
         (("tasks", "--family", "file:nowhere.txt"), "nowhere.txt"),
-        (("tasks", "--family.max-steps", "5"), "say of which one: --family NAME"),
+        (("tasks", "--family.max-steps", "5"), "name the sampler: --family NAME"),
         (("tasks", "--family", "reach", "--family.max-steps", "0"), "max_steps is at least 1, not 0"),
         (("tasks", "--family", "file:few.txt", "--family.max-steps", "5"), "unknown setting 'family.max_steps'"),
         (("evaluate", "nowhere", "--family", "reach", "--family.max-steps", "5"), "holds no run"),
@@ -119,7 +119,7 @@ def test_bad_families_for_training(nrm_command: Nrm, tmp_path: Path) -> None:
     listed.write_text("F a\nF(a & F b)")
     outcome = nrm_command("train", "--tasks", f"file:{listed}", *ENV, "--out", str(out))
     assert outcome.status == 0
-    assert "the rewards of these tasks cannot tell apart c, empty" in " ".join(outcome.err.split())
+    assert "the rewards of these tasks cannot separate c, empty" in " ".join(outcome.err.split())
 
 
 def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

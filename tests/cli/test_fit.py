@@ -37,7 +37,7 @@ def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Pa
     outcome = nrm_command("fit", str(episodes), "--task", "3", "--out", str(tmp_path))
     assert outcome.status == 0, outcome.err
     assert "restart 0:" in outcome.out
-    assert "100.0% modulo shortcuts" in " ".join(outcome.out.split())
+    assert "100.0% up to equivalence" in " ".join(outcome.out.split())
     record = json.loads((tmp_path / "record.json").read_text())
     assert record["diagnosis"]["accuracy_modulo_shortcuts"] == 1
     assert record["explained"] is True
@@ -51,7 +51,7 @@ def test_the_task_may_be_a_machine_file(nrm_command: Nrm, episodes: Path, tmp_pa
     nrm.save_machine(machine, tmp_path / "task.json")
     outcome = nrm_command("fit", str(episodes), "--task", str(tmp_path / "task.json"), "--out", str(tmp_path / "fit"))
     assert outcome.status == 0, outcome.err
-    assert "100.0% modulo shortcuts" in " ".join(outcome.out.split())
+    assert "100.0% up to equivalence" in " ".join(outcome.out.split())
 
 
 def test_a_reward_machine_file_takes_its_symbols_from_the_episodes(
@@ -67,7 +67,7 @@ def test_a_reward_machine_file_takes_its_symbols_from_the_episodes(
     assert "fall" in refused.err
     path.write_text(path.read_text() + f"(1, 1, '!{b}', ConstantRewardFunction(0))\n")
     outcome = nrm_command(*command, "--out", str(tmp_path / "second"))
-    assert "modulo shortcuts" in outcome.out, outcome.err
+    assert "up to equivalence" in outcome.out, outcome.err
 
 
 def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
@@ -123,13 +123,13 @@ def test_symbols_are_matched_by_name(nrm_command: Nrm, tmp_path: Path) -> None:
     path = str(save_episodes(tmp_path / "walks.npz", record_episodes(walks, rewards, letters, ("b", "a"))))
     found = nrm_command("fit", path, "--task", "F a", "--symbols", "a,b", "--out", str(tmp_path / "one"))
     assert found.status == 0, found.err
-    assert "100.0% plain" in " ".join(found.out.split())
+    assert "100.0% exact" in " ".join(found.out.split())
     other = nrm_command("fit", path, "--task", "F x", "--symbols", "x,y", "--out", str(tmp_path / "two"))
     assert other.status == 2
     assert "unknown symbol 'b'" in other.err
     few = ("--restarts", "1", "--epochs", "5", "--out", str(tmp_path / "three"))
     wrong = nrm_command("fit", path, "--task", "F b", "--symbols", "a,b", *few)
-    assert "not the one of the recording" in " ".join(wrong.out.split())
+    assert "not the task of the log" in " ".join(wrong.out.split())
 
 
 def test_what_cannot_be_saved_is_refused_before_learning(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
@@ -177,10 +177,10 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
     [
         ([], "EPISODES is missing; for example: nrm fit"),
         (["nowhere.npz", "--task", "1"], "there is no file nowhere.npz"),
-        (["EPISODES"], "the task must be known"),
-        (["EPISODES", "--learn", "machine", "--grounder", "mlp"], "--grounder is for symbols that are learned"),
-        (["EPISODES", "--learn", "both", "--symbols", "a,b"], "none is given"),
-        (["EPISODES", "--learn", "machine", "--symbols", "a,b"], "none is given"),
+        (["EPISODES"], "needs a task"),
+        (["EPISODES", "--learn", "machine", "--grounder", "mlp"], "drop --grounder"),
+        (["EPISODES", "--learn", "both", "--symbols", "a,b"], "--symbols needs a task"),
+        (["EPISODES", "--learn", "machine", "--symbols", "a,b"], "--symbols needs a task"),
         (["EPISODES", "--task", "9"], "unknown paper task '9'"),
         (["EPISODES", "--task", "4"], "which this machine never outputs; its potentials are"),
         (["EPISODES", "--task", "F zebra"], "zebra"),
@@ -194,7 +194,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
             ["EPISODES", "--learn", "machine", "--label_noise", "0.6"],
             "--label-noise takes a number below 0.5, not 0.6",
         ),
-        (["EPISODES", "--task", "3", "--label_noise", "0.1"], "noise is for machines that are learned"),
+        (["EPISODES", "--task", "3", "--label_noise", "0.1"], "noise needs a machine to learn"),
         (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
         (["EPISODES", "--task", "3", "--grounder", "mpl"], "unknown grounder 'mpl'; did you mean 'mlp'?"),
         (["EPISODES", "--task", "3", "--grounder", "nowhere:Net"], "there is no module 'nowhere'"),
@@ -260,4 +260,4 @@ def test_symbols_of_the_file_must_fit_the_task(nrm_command: Nrm, tmp_path: Path)
     assert "go up to 7" in outcome.err
     plain = save_episodes(tmp_path / "plain.npz", record_episodes([np.zeros((2, 2))], [np.zeros(2)]))
     outcome = nrm_command("fit", str(plain), "--learn", "machine", "--out", str(tmp_path))
-    assert "the file must have true 'symbols'" in outcome.err
+    assert "needs true 'symbols' in the file" in outcome.err

@@ -25,10 +25,10 @@ def learned(episode: int, right: bool | None, explained: float | None = 1.0) -> 
 def test_the_last_machine_is_told_in_words() -> None:
     assert learned_lines(learned(74, True), 200) == [
         "machine: 2 states since episode 74, 2 transitions seen (1 once)",
-        "it is the task's, as far as episodes can show; found at episode 74",
+        "it equals the task's machine, as far as episodes can show; found at episode 74",
         "it looks like F a, with a = o1",
     ]
-    assert learned_lines(learned(74, False), 200)[1] == "it is not the task's"
+    assert learned_lines(learned(74, False), 200)[1] == "it differs from the task's machine"
     assert len(learned_lines(learned(74, None), 200)) == 2
     assert learned_json(learned(74, True), 200) == {
         "states": 2,
@@ -93,7 +93,7 @@ def test_evaluate_tells_what_there_is_to_say(nrm_command: Nrm, trained: str) -> 
     assert rows["state accuracy"] == ["100.0%", "100.0%"]
     assert "grounding" not in shown
     assert "shortcuts" not in shown
-    assert "it is the task's, as far as episodes can show; found at episode " in shown
+    assert "it equals the task's machine, as far as episodes can show; found at episode " in shown
     data = json.loads(nrm_command("evaluate", trained, "--episodes", "5", "--json").out)
     assert data["state_accuracy"] == data["sampled"]["state_accuracy"] == 1.0
     assert data["grounding_accuracy"] is None
@@ -101,11 +101,11 @@ def test_evaluate_tells_what_there_is_to_say(nrm_command: Nrm, trained: str) -> 
 
 def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, tmp_path: Path) -> None:
     legend, *steps = nrm_command("watch", trained).out.split("true symbol")
-    told = re.match(r"learned symbols: a = (.*); b = (.*); anything else does nothing\n", legend)
+    told = re.match(r"learned symbols: a = (.*); b = (.*); all others change nothing\n", legend)
     assert told is not None
     read = [line for step in steps for line in step.splitlines()[:1]]
     assert read[-1].endswith(f"  read {told[2]} = b")
-    assert all(re.search("  read .* = [ab]$|  read .*, which does nothing$", line) for line in read)
+    assert all(re.search("  read .* = [ab]$|  read .*, which changes nothing$", line) for line in read)
     levels = []
     for step in steps:
         bars = [line.split() for line in step.splitlines() if line.startswith("  state ")]
@@ -118,10 +118,10 @@ def test_watch_shows_the_state_that_is_believed(nrm_command: Nrm, trained: str, 
 
 def test_symbols_without_a_formula_go_by_their_numbers() -> None:
     learned = LearnedSymbols((("o0", ""), ("o1", "symbol 1"), ("o2", "symbol 1"), ("o3", "symbol 2")))
-    assert learned.legend() == "learned symbols: symbol 1 = o1, o2; symbol 2 = o3; anything else does nothing"
+    assert learned.legend() == "learned symbols: symbol 1 = o1, o2; symbol 2 = o3; all others change nothing"
     assert [learned.said(letter) for letter in (-1, 0, 3)] == [
-        "something new, which does nothing",
-        "o0, which does nothing",
+        "a new observation, which changes nothing",
+        "o0, which changes nothing",
         "o3 = symbol 2",
     ]
 

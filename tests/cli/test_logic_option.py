@@ -41,10 +41,10 @@ def test_wrong_language(capsys: pytest.CaptureFixture[str]) -> None:
     assert "this looks like LDLf: add --logic ldlf" in text
     status, text = run(capsys, "compile", "--task", "1", "--logic", "ldlf")
     assert status == 2
-    assert "--logic ldlf is for a formula" in text
+    assert "--logic ldlf needs a formula" in text
     status, text = run(capsys, "train", "--task", "1", "--logic", "re", "--out", "nowhere")
     assert status == 2
-    assert "--logic re is for a formula as --task" in text
+    assert "--logic re needs a formula" in text
     status, text = run(capsys, "compile", "F a", "--logic", "ltl")
     assert status == 2
     assert "unknown logic 'ltl'; did you mean 'ltlf'?" in text

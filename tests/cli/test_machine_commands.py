@@ -17,7 +17,7 @@ from tests.cli.conftest import Nrm
 def test_compile_prints_the_machine(nrm_command: Nrm) -> None:
     outcome = nrm_command("compile", "F a & G !b", "--symbols", "a,b,c")
     assert outcome.status == 0
-    assert "machine   3 states, 3 letter classes, minimal" in outcome.out
+    assert "machine   3 states, 3 symbol classes, minimal" in outcome.out
     assert "((1))  potential 100   accepting" in outcome.out
 
 
@@ -66,7 +66,7 @@ def test_machine_files_are_drawn_converted_checked_and_analysed(nrm_command: Nrm
     read = ("--task", str(path), "--txt", "terminal")
     shown = nrm_command("compile", *read).out
     assert "file      t1.txt" in shown
-    assert "machine   4 states, 5 letter classes, minimal" in shown
+    assert "machine   4 states, 5 symbol classes, minimal" in shown
     assert "rewards   as in the file: potentials 0, 1" in shown
     for ending in ("svg", "json", "hoa", "txt"):
         assert nrm_command("compile", *read, "--out", str(tmp_path / f"out.{ending}")).status == 0

@@ -103,11 +103,11 @@ def test_one_and_several(nrm_command: Nrm, tmp_path: Path) -> None:
     path.write_text('formla = "F a"\n')
     assert "(keys: name, formula," in nrm_command("compile", "--task", str(path)).err
     told = nrm_command("compile", "true", "--symbols", "a,b").out
-    assert "1 state, 1 letter class, minimal" in told
-    assert "1 state, 1 letter class\n" in nrm_command("explain", "true", "--symbols", "a,b").out
+    assert "1 state, 1 symbol class, minimal" in told
+    assert "1 state, 1 symbol class\n" in nrm_command("explain", "true", "--symbols", "a,b").out
     assert (
-        "1 state, 1 letter: wrote"
+        "1 state, 1 symbol class: wrote"
         in nrm_command("compile", "true", "--symbols", "a", "--out", str(tmp_path / "m.json")).out
     )
     assert "treats both symbols alike" in nrm_command("shortcuts", "true", "--symbols", "a,b").out
-    assert "Only the true one of them renames propositions" in nrm_command("shortcuts", "F(a & !b)").out
+    assert "Only the identity is a renaming of propositions" in nrm_command("shortcuts", "F(a & !b)").out

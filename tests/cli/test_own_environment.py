@@ -50,7 +50,7 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
     assert (mine / "one.gif").read_bytes().startswith(b"GIF8")
 
     resumed = nrm_command("train", "--resume", "runs/one", "--quiet")
-    assert "is done already" in resumed.out
+    assert "is already finished" in resumed.out
 
     reported = nrm_command("report", "runs")
     assert (reported.status, reported.err) == (0, "")

@@ -74,7 +74,7 @@ def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> Non
     for key in ("mean_return", "success_rate", "state_accuracy", "grounding_accuracy"):
         assert isinstance(data[key], float)
     assert data["grounding_accuracy_modulo_shortcuts"] >= data["grounding_accuracy"]
-    assert "grounding accuracy modulo shortcuts" in nrm_command("evaluate", str(trained), "--episodes", "5").out
+    assert "grounding accuracy up to equivalence" in nrm_command("evaluate", str(trained), "--episodes", "5").out
 
 
 def test_a_task_without_an_end_goes_on_to_the_limit_of_steps(nrm_command: Nrm, tmp_path: Path) -> None:
@@ -114,17 +114,17 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert f"go on with: nrm train --resume {folder}" in out
+    assert f"continue with: nrm train --resume {folder}" in out
     assert nrm_command("train", "--resume", str(folder), "--quiet").status == 0
     assert nrm_command("train", *options, "--out", str(whole)).status == 0
     assert (folder / "metrics.csv").read_text() == (whole / "metrics.csv").read_text()
-    assert "done already" in nrm_command("train", "--resume", str(folder), "--quiet").out
+    assert "already finished" in nrm_command("train", "--resume", str(folder), "--quiet").out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "--task", "1"], "say where the run goes"),
+        (["train", "--task", "1"], "the folder of the run is missing"),
         (["train", "--out", "x"], "no task is given"),
         (["train", "--task", "9", "--out", "x"], "unknown paper task '9'"),
         (["train", "--task", "F pikaxe", "--out", "x"], "did you mean 'pickaxe'"),
@@ -143,7 +143,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
         (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
         (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "number of at least 1, not 0"),
         (["train", "--resume", "missing"], "holds no run"),
-        (["train", "--resume", "x", "--task", "1"], "drop all options but"),
+        (["train", "--resume", "x", "--task", "1"], "drop all options except"),
         (["train", "--resume", "x", "--total-episodes", "9"], "x holds no run"),
         (["evaluate", "missing"], "holds no run"),
         (["watch", "missing"], "holds no run"),
@@ -177,19 +177,19 @@ def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: P
     )
     again = nrm_command("train", "--resume", str(run), "--quiet")
     assert again.status == 0
-    assert f"is done already; train it further with: nrm train --resume {run} --total-episodes 80" in again.out
+    assert f"is already finished; to train longer: nrm train --resume {run} --total-episodes 80" in again.out
     longer = nrm_command("train", "--resume", str(run), "--total-episodes", "80", "--quiet")
     assert longer.status == 0
     assert "80 of 80 episodes" in longer.out
     refused = nrm_command("train", "--resume", str(run), "--total-timesteps", "9000", "--quiet")
     assert "the run counts episodes" in refused.err
-    assert "drop all options but" in nrm_command("train", "--resume", str(run), "--seed", "3").err
+    assert "drop all options except" in nrm_command("train", "--resume", str(run), "--seed", "3").err
     (run / "cell.json").write_text('{"variant": "", "done": true}')
-    assert "belongs to a grid" in nrm_command("train", "--resume", str(run), "--total-episodes", "90").err
+    assert "belongs to a sweep" in nrm_command("train", "--resume", str(run), "--total-episodes", "90").err
     both = nrm_command(
         "train", "--task", "1", "--total-episodes", "5", "--total-timesteps", "5", "--out", str(tmp_path / "x")
     )
-    assert "--total-episodes and --total-timesteps are given together" in both.err
+    assert "--total-episodes and --total-timesteps exclude each other" in both.err
 
 
 def test_a_run_in_which_no_episode_ends_says_so(nrm_command: Nrm, tmp_path: Path) -> None:

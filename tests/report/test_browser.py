@@ -174,7 +174,7 @@ def test_the_player_shows_every_method(opened: Open) -> None:
 def test_the_closer_look(opened: Open) -> None:
     page = opened.page
     assert page.locator("#formula").inner_text() == "F pickaxe & F lava"
-    assert "mirror images" in page.locator("#words").inner_text()
+    assert "symmetry" in page.locator("#words").inner_text()
     assert opened.count("#grounding canvas") == 2
     assert "16 cells" in page.locator("#grounding").inner_text() or opened.count("#grounding .legend li") > 1
     page.locator("#closer-tools select").select_option("visits")

@@ -194,9 +194,9 @@ def test_a_method_and_a_env_from_outside(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("formula", "said"),
     [
-        ("F a & F b", ["(a b)", "mirror images", "{c, d}", "Label a, c, d (3 of 4 symbols"]),
+        ("F a & F b", ["(a b)", "symmetry", "{c, d}", "Label a, c, d (3 of 4 symbols"]),
         ("true", ["teach nothing"]),
-        ("F(a & F(b & F c))", ["only the true one"]),
+        ("F(a & F(b & F c))", ["only the identity"]),
     ],
 )
 def test_the_shortcuts_in_words(formula: str, said: list[str]) -> None:

@@ -29,7 +29,7 @@ def table(mapping: str, weight: float = 10.0, noise: float = 1.0) -> np.ndarray:
 def test_a_perfect_grounder() -> None:
     result = diagnose(FOUND, table("abcde", noise=0))
     assert (result.kind, result.accuracy, result.accuracy_modulo_shortcuts) == ("identity", 1.0, 1.0)
-    assert "nothing is left to repair" in result.meaning
+    assert "the grounding is complete" in result.meaning
 
 
 def test_a_mirrored_grounder() -> None:
@@ -60,7 +60,7 @@ def test_a_failed_training() -> None:
     assert run.outputs != renamed.outputs
     assert result.accuracy == pytest.approx(0.2)
     assert result.accuracy_modulo_shortcuts == pytest.approx(0.6)
-    assert "training that failed" in result.meaning
+    assert "training has failed" in result.meaning
 
 
 def test_always_the_commonest_scores_low_when_balanced() -> None:
@@ -77,7 +77,7 @@ def test_symbols_never_observed_may_be_anything() -> None:
     result = diagnose(FOUND, matrix)
     assert result.nearest == {"a": "b"}
     assert result.kind == "symmetry"
-    assert "Never observed, and so not judged: b, c, d, e." in result.meaning
+    assert "Never observed, so not judged: b, c, d, e." in result.meaning
 
 
 def test_what_was_never_observed_may_still_need_repair() -> None:
@@ -85,20 +85,20 @@ def test_what_was_never_observed_may_still_need_repair() -> None:
     matrix[3, 3] = 0
     result = diagnose(FOUND, matrix)
     assert (result.kind, result.accuracy) == ("identity", 1.0)
-    assert "nothing is left" not in result.meaning
-    assert "Never observed, and so not judged: d." in result.meaning
+    assert "complete" not in result.meaning
+    assert "Never observed, so not judged: d." in result.meaning
     assert "Never observed" not in diagnose(FOUND, np.eye(5)).meaning
 
 
 @pytest.mark.parametrize(
     ("mapping", "noise", "said", "not_said"),
     [
-        ("abcde", 0.1, "noise of the training", "not done"),
-        ("abcde", 1000.0, "not reliably (20.2% plain", "noise"),
-        ("bacde", 0.1, "more training cannot help", "not done"),
-        ("bacde", 100.0, "the training is not done", "its rewards are the true ones"),
-        ("abeec", 0.1, "could teach the difference", "not done"),
-        ("abeec", 100.0, "the training is not done", "could teach the difference"),
+        ("abcde", 0.1, "noise of training", "not finished"),
+        ("abcde", 1000.0, "not reliably (20.2% exact", "noise"),
+        ("bacde", 0.1, "more training cannot help", "not finished"),
+        ("bacde", 100.0, "training is not finished", "its rewards are the true ones"),
+        ("abeec", 0.1, "cannot teach the difference", "not finished"),
+        ("abeec", 100.0, "training is not finished", "cannot teach the difference"),
     ],
 )
 def test_the_words_go_by_the_accuracy(mapping: str, noise: float, said: str, not_said: str) -> None:
@@ -112,7 +112,7 @@ def test_symbols_confused_within_their_class_half_of_the_time() -> None:
     matrix[2:, 2:] += 9
     result = diagnose(FOUND, matrix)
     assert (result.kind, result.accuracy_modulo_shortcuts) == ("identity", 1.0)
-    assert "what is wrong confuses what the rewards of the task cannot tell apart" in result.meaning
+    assert "the errors confuse symbols that the rewards of the task cannot separate" in result.meaning
 
 
 @settings(max_examples=100, deadline=None)

@@ -19,7 +19,7 @@ from tests.strategies import formulas, traces
 
 def test_words() -> None:
     assert nrm.explain("F(a & F b) & G !c").words == "at some step a and (then or later b); and never c"
-    assert nrm.explain("!c U a").words == "a comes, and not c at every step before it"
+    assert nrm.explain("!c U a").words == "not c at every step until a, which must come"
     assert nrm.explain("G(a -> X b)").words == "at every step if a, then (there is a next step, with b)"
     assert nrm.explain("(!lava)*; gem", logic="re").words == (
         "the whole trace is (any number of times not lava), then gem"
@@ -140,9 +140,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     for line in (
         "in words  at some step a and (then or later b); and never c",
         "pattern   sequenced_visit(a, b) & global_avoidance(c)",
-        "satisfied by a,b; it can be undone later",
-        "lost      for good by c",
-        "machine   4 states, 4 letter classes",
+        "satisfied by a,b; later steps can undo it",
+        "violated  by c, whatever follows",
+        "machine   4 states, 4 symbol classes",
     ):
         assert line in text
     assert "rewards alone can teach the meaning of each" in text

@@ -35,21 +35,21 @@ Reinforcement learning from temporal-logic tasks, without labelled symbols.
 Formulas
   compile     compile a task to its minimal reward machine
   check       run a trace through a task
-  monitor     follow a rule along recordings
-  explain     say what a task asks for, and compare two tasks
-  shortcuts   say which symbols rewards can teach
-  tasks       list tasks and patterns, or sample tasks
+  monitor     check logged traces against a rule
+  explain     explain a task in words, or compare two tasks
+  shortcuts   check which symbols rewards can teach
+  tasks       list tasks, patterns and samplers, or sample tasks
 
 Train
-  train       train an agent on one task or on many
+  train       train an agent on one task or many
   evaluate    test a trained agent
   watch       show an episode of a trained agent
-  fit         learn symbols or a machine from recorded episodes
+  fit         learn symbols or a machine from logged episodes
 
 Study
-  report      write one page about all runs in a folder
-  sweep       run a grid of runs
-  reproduce   run the paper's experiments
+  report      write an HTML report on all runs in a folder
+  sweep       train every combination in a sweep file
+  reproduce   repeat the experiments of the paper
 
 'nrm COMMAND --help' shows the options of a command, 'nrm --version' the version.
 """

@@ -33,7 +33,7 @@ ENDINGS |= {"svg": "svg", "png": "png"}
 
 @dataclass(frozen=True, kw_only=True)
 class Compile(MachineOptions, OutOption):
-    """Compile a task to its minimal Moore machine, or read a machine file; print the machine, or write it (--out).
+    """Compile a task to its minimal Moore machine, or read a machine file. Print the machine, or write it with --out.
 
     For example:
       nrm compile "F a & G !b" --symbols a,b,c
@@ -42,7 +42,7 @@ class Compile(MachineOptions, OutOption):
     """
 
     format: Form | None = None
-    """How to show the machine; rm is a reward machine text file. The default follows --out (.txt: rm), else text."""
+    """Output format; rm is a reward machine text file. Default: by the ending of --out, else text."""
 
     def run(self) -> int:
         """Compile, then print or write."""
@@ -50,7 +50,7 @@ class Compile(MachineOptions, OutOption):
         machine = source.machine
         form = self.format or self._form_by_ending()
         if form == "png" and self.out is None:
-            raise UsageError("a PNG picture goes into a file; add --out FILE.png")
+            raise UsageError("a PNG needs a file; add --out FILE.png")
         if source.paid and form in ("rm", "json", "hoa"):
             raise UsageError(f"--format {form} would be read back as potentials; drop --txt rewards, or draw it (svg)")
         content = _content(source, form)
@@ -58,9 +58,7 @@ class Compile(MachineOptions, OutOption):
             sys.stdout.write(content.decode())
         else:
             write_bytes(self.out, content)
-            letters = machine.alphabet.amount
-            ending = "" if letters == "1" else "s"
-            print(f"{counted(machine.states, 'state')}, {letters} letter{ending}: wrote {self.out}")
+            print(f"{size_of(machine)}: wrote {self.out}")
         return 0
 
     def _form_by_ending(self) -> Form:
@@ -68,7 +66,7 @@ class Compile(MachineOptions, OutOption):
             return "text"
         ending = self.out.suffix.lstrip(".").lower()
         if ending not in ENDINGS:
-            raise UsageError(f"the ending of '{self.out}' says no form; use one of {listing(ENDINGS)}, or add --format")
+            raise UsageError(f"unknown ending of '{self.out}'; use one of {listing(ENDINGS)}, or add --format")
         return ENDINGS[ending]
 
 
@@ -83,8 +81,8 @@ def _content(source: Source, form: Form) -> bytes:
 
 
 def size_of(machine: MooreMachine) -> str:
-    """How many states and classes of letters there are, or how large the diagrams are that stand for these."""
-    return f"{counted(machine.states, 'state')}, {machine.moves.extent.replace(' class', ' letter class')}"
+    """The number of states and symbol classes, or the size of the diagrams in their place."""
+    return f"{counted(machine.states, 'state')}, {machine.moves.extent.replace(' class', ' symbol class')}"
 
 
 def symbols_of(alphabet: Alphabet) -> str:
@@ -116,7 +114,7 @@ def summary(source: Source) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Check(MachineOptions, JsonOption):
-    """Follow a task's machine along a trace. Exit status 0: satisfied, 1: not satisfied.
+    """Run a trace through the machine of a task. Exit status 0: satisfied, 1: not satisfied.
 
     For example:
       nrm check "F a & G !b" --symbols a,b,c --trace a,c
@@ -125,7 +123,7 @@ class Check(MachineOptions, JsonOption):
     """
 
     trace: str
-    """The steps, separated by commas: a,c,b. For propositions: a&b,-,c or {a,b},{},{c}; - means that nothing holds."""
+    """Comma-separated steps: a,c,b. Propositions: a&b,-,c or {a,b},{},{c}; - means that none is true."""
 
     def run(self) -> int:
         """Print the states and rewards along the trace."""
@@ -133,7 +131,7 @@ class Check(MachineOptions, JsonOption):
         machine = source.machine
         steps = machine.alphabet.read_trace(self.trace)
         if not steps:
-            raise TraceError("the trace is empty; tasks speak of traces with at least one step")
+            raise TraceError("the trace is empty; a trace has at least one step")
         run = machine.run(steps)
         rewards = run.outputs[1:] if source.paid else run.rewards
         letters = machine.alphabet.encode(steps)

@@ -26,10 +26,10 @@ Figures = dict[str, float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate(AgentOptions, FamilyOptions, JsonOption):
-    """Play episodes with a trained agent, always taking its best action and by sampling from its policy.
+    """Test a trained agent on new episodes, with greedy and with sampled actions.
 
-    An agent of many tasks is tested on the tasks that are named, by sampling from its policy (or --greedy): one
-    formula, or tasks of a family that it was not trained on. Without any, on ten of those that it was trained on.
+    An agent of many tasks is tested on --task, one formula, or on unseen tasks from a sampler, --family. Without
+    either, it is tested on ten of its training tasks. Actions are sampled, unless --greedy is given.
 
     For example:
       nrm evaluate runs/gem
@@ -38,10 +38,10 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
     """
 
     episodes: Count = 100
-    """How many episodes to play, of each kind."""
+    """Number of episodes; with many tasks, for each task."""
     belief: Literal["open-loop", "filtered", "argmax"] | None = None
-    """What the agent's memory reads. open-loop: no rewards, since these give away most of a task's state. filtered:
-    rewards too. argmax: no rewards, and each step as its most probable symbol."""
+    """What the belief reads. open-loop: observations only, because rewards reveal most of the state. filtered: also
+    rewards. argmax: the most probable symbol of each step. The default is without rewards."""
 
     def run(self) -> int:
         """Play and print."""
@@ -90,9 +90,9 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         assert trainer.tasks is not None
         given = [f"--{name}" for name in ("task", "family") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise UsageError(f"{' and '.join(given)} are given together; give one of them")
+            raise UsageError(f"{' and '.join(given)} exclude each other; give one of them")
         if self.count is not None and self.family is None:
-            raise UsageError("--count says how many tasks are sampled; say from what: --family mixture")
+            raise UsageError("--count needs a task sampler: --family mixture")
         pool, trained = self._tasks(config, trainer.tasks)
         check_new_tasks(trainer, pool)
         belief = self.belief or "open-loop"
@@ -116,8 +116,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             print(json.dumps({**outcomes, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
             return 0
         _print_outcomes(tasks, sizes)
-        how = "best actions" if self.greedy else "sampled actions"
-        how += f", at random after {trainer.stuck_noise} steps without anything new" if stirred else ""
+        how = "greedy actions" if self.greedy else "sampled actions"
+        how += f", random ones after {trainer.stuck_noise} steps without progress" if stirred else ""
         print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
         return 0
 
@@ -136,7 +136,10 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             count = 100 if self.count is None else self.count
             pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:
-                print(f"nrm: there are {len(pool)} such tasks, fewer than --count {self.count}", file=sys.stderr)
+                print(
+                    f"nrm: the sampler has only {len(pool)} tasks, not --count {self.count}",
+                    file=sys.stderr,
+                )
         else:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)
@@ -170,9 +173,9 @@ def _hesitation(greedy: Evaluation, sampled: Evaluation) -> str:
     if sampled.success_rate - greedy.success_rate < 0.2:
         return ""
     return (
-        f"greedy is far below sampled ({greedy.success_rate:.1%} and {sampled.success_rate:.1%}): the best action "
-        "alone hesitates or runs in circles where several are about as good. The policy that was trained is the "
-        "sampled one"
+        f"greedy actions succeed far less often than sampled ones ({greedy.success_rate:.1%} and "
+        f"{sampled.success_rate:.1%}): a greedy policy gets stuck if several actions are about equally good. Training "
+        "samples actions, so report the sampled result"
     )
 
 
@@ -181,13 +184,13 @@ def _print_outcomes(tasks: list[Json], sizes: list[Json]) -> None:
     shown, title = tasks, ""
     if len(tasks) > 30:
         shown = sorted(tasks, key=lambda row: float(row["success_rate"]))[:10]
-        title = f"The 10 of {len(tasks)} tasks that fail most (--json has all)"
-    rows = [{**row, "trained_on": "trained on" if row["trained_on"] else "never seen"} for row in shown]
+        title = f"The 10 of {len(tasks)} tasks with the lowest success (--json has all)"
+    rows = [{**row, "trained_on": "trained on" if row["trained_on"] else "unseen"} for row in shown]
     headings = {"name": "task", "episodes": "", "success_rate": "success", "mean_steps": "steps to success"}
     print_records(title, {**headings, "trained_on": " "}, rows)
     if len(tasks) > 1:
-        headings = {"least": "from", "most": "to", "success_rate": "success", "worst": "of the worst task"}
-        print_records("By the number of states of the machine", headings, sizes)
+        headings = {"least": "from", "most": "to", "success_rate": "success", "worst": "worst task"}
+        print_records("By number of machine states", headings, sizes)
 
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:
@@ -200,5 +203,5 @@ def _print_table(greedy: Figures, sampled: Figures) -> None:
         cells = (
             "-" if value is None else f"{value:{'.1%' if share else 'g'}}" for value in (greedy[key], sampled[key])
         )
-        rows.append((key.replace("_", " "), *cells))
+        rows.append((key.replace("_", " ").replace("modulo shortcuts", "up to equivalence"), *cells))
     plain_console().print(table(("", "greedy", "sampled"), rows, numbers=("greedy", "sampled")))

@@ -20,9 +20,9 @@ from nrm.shortcuts import Comparison, Explanation, findings
 
 @dataclass(frozen=True, kw_only=True)
 class Explain(MachineOptions, JsonOption):
-    """Say what a task asks for: in words, by traces, as a pattern, and how large its machine is.
+    """Explain a task: its meaning in words, example traces, its pattern, and the size of its machine.
 
-    With --against, whether two formulas say the same; exit status 1 and a shortest trace if they do not.
+    With --against, compare two formulas. If they differ, show a shortest trace and exit with status 1.
 
     For example:
       nrm explain "F(a & F b) & G !c"
@@ -31,7 +31,7 @@ class Explain(MachineOptions, JsonOption):
     """
 
     against: str | None = None
-    """A second formula, over the same symbols; in the language of the first, or in one that it names: "ldlf: <a>tt"."""
+    """A second formula over the same symbols, in the language of the first or with a prefix: "ldlf: <a>tt"."""
 
     def run(self) -> int:
         """Explain, then print."""
@@ -76,7 +76,7 @@ def _print(said: Explanation) -> None:
     rows = [("formula", f"{task.formula.brief()}  ({label})"), ("over", symbols_of(task.alphabet))]
     if said.words:
         rows.append(("in words", said.words))
-    rows.append(("pattern", said.pattern or "none that has a name"))
+    rows.append(("pattern", said.pattern or "none of the named ones"))
     rows += _traces(said)
     rows.append(("machine", size_of(machine)))
     rows.append(("symbols", _teaching(said)))
@@ -90,12 +90,12 @@ def _traces(said: Explanation) -> list[tuple[str, str]]:
         return [("satisfied", "never: no trace satisfies it" + (f". {LOOKS_BACK}" if back else ""))]
     if said.unsatisfying is None:
         return [("satisfied", "always: every trace satisfies it")]
-    later = "; it can be undone later" if said.undoable else "; whatever comes then"
+    later = "; later steps can undo it" if said.undoable else ", whatever follows"
     rows = [("satisfied", f"by {_steps(said.satisfying)}{later}")]
     if said.violating is not None:
-        rows.append(("lost", f"for good by {_steps(said.violating)}"))
+        rows.append(("violated", f"by {_steps(said.violating)}, whatever follows"))
     else:
-        rows.append(("lost", f"never for good; not yet satisfied by {_steps(said.unsatisfying)}"))
+        rows.append(("violated", f"never for good; not yet satisfied by {_steps(said.unsatisfying)}"))
     return rows
 
 
@@ -117,7 +117,7 @@ def _side_by_side(compared: Comparison) -> str:
             lines.append(f"{_steps(trace)} satisfies the {yes}, not the {no}")
     shortest = compared.shortest
     assert shortest is not None
-    return "\n".join([f"not equivalent; a shortest trace that tells them apart: {_steps(shortest)}", *lines])
+    return "\n".join([f"not equivalent; a shortest trace that separates them: {_steps(shortest)}", *lines])
 
 
 def _steps(trace: Sequence[Step] | None) -> str | None:

@@ -26,11 +26,10 @@ Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 
 @dataclass(frozen=True, kw_only=True)
 class Fit(MachineOptions, WorkOptions):
-    """Learn a grounder, a machine or both from recorded episodes (.npz), and save the model.
+    """Learn a grounder, a machine or both from logged episodes (.npz), and save the model.
 
-    grounding: the task is known, what its symbols look like is not. machine: the file has true symbols, the task is
-    not known. both: neither is known. The folder --out (out/fit when absent) gets model.pt, record.json and, when a
-    machine is learned, machine.json. Symbols are those that the file names, unless --symbols says otherwise.
+    The folder --out, out/fit by default, gets model.pt, record.json and, if a machine was learned, machine.json. The
+    exit status is 1 if the model does not explain the episodes.
 
     For example:
       nrm fit episodes.npz --task 3
@@ -40,19 +39,17 @@ class Fit(MachineOptions, WorkOptions):
 
     arguments: ClassVar = ("episodes",)
     episodes: str
-    """The episode file: arrays observations, lengths and rewards, and optionally index, symbols and symbol_names."""
+    """Episode file with arrays observations, lengths and rewards; index, symbols and symbol_names are optional."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
-    """What is unknown."""
+    """What to learn. grounding: symbols, for a known task. machine: the task, from true symbols in the file. both."""
     states: Count = 12
-    """Most states of a machine to be learned: at least as many as it may need."""
+    """Largest number of states of a learned machine."""
     reward_noise: Noise = 0.0
-    """How probable it is that a step pays for a wrong potential, where a machine is learned."""
+    """Probability of a wrong reward, if a machine is learned."""
     label_noise: Noise = 0.0
-    """How probable it is that a step has a wrong symbol (with --learn both: a wrong observation), where a machine is
-    learned."""
+    """Probability of a wrong symbol (with --learn both: a wrong observation), if a machine is learned."""
     grounder: str = "auto"
-    """The network that grounds: auto (a convolutional one for images, an MLP otherwise), mlp, cnn, pooled, recurrent,
-    paper, or module:name for one of your own."""
+    """Grounder: auto (cnn for images, otherwise mlp), mlp, cnn, pooled, recurrent, paper, or module:name."""
     fit: FitConfig = field(default_factory=FitConfig)
 
     def run(self) -> int:
@@ -79,15 +76,15 @@ class Fit(MachineOptions, WorkOptions):
     def _check(self) -> None:
         """Refuse options that would change nothing."""
         if self.task is None and self.learn == "grounding":
-            raise UsageError('to learn the grounding, the task must be known: --task "F a"; or add --learn both')
+            raise UsageError('learning the grounding needs a task: --task "F a"; if it is unknown, add --learn both')
         if "rewards" in self.txt:
-            raise UsageError("rewards that add up without bound have no potential; drop --txt rewards")
+            raise UsageError("fit needs potentials, not rewards on states; drop --txt rewards")
         if (self.reward_noise or self.label_noise) and self.learn == "grounding":
-            raise UsageError("noise is for machines that are learned: --learn machine or --learn both")
+            raise UsageError("noise needs a machine to learn: --learn machine or --learn both")
         if self.learn == "machine" and self.grounder != "auto":
-            raise UsageError("--grounder is for symbols that are learned; with --learn machine the file has them")
+            raise UsageError("--learn machine uses the symbols of the file; drop --grounder")
         if self.symbols is not None and self.task is None:
-            raise UsageError("--symbols names the symbols of a task, and none is given; drop it, or give a --task")
+            raise UsageError("--symbols needs a task; add --task, or drop --symbols")
 
     def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
         """The machine of the task that the options name, by default over the symbols of the episode file."""
@@ -99,7 +96,7 @@ class Fit(MachineOptions, WorkOptions):
         if recorded.symbol_names:
             return replace(self, symbols=",".join(recorded.symbol_names)).source().machine
         if not self.says_everything:
-            raise UsageError("the file names no symbols; say which ones the task has: --symbols a,b,c")
+            raise UsageError("the file names no symbols; name those of the task: --symbols a,b,c")
         return self.source().machine
 
 
@@ -115,6 +112,6 @@ def _save(outcome: FitOutcome, out: Path) -> None:
 def _progress(attempt: Attempt) -> None:
     print(
         f"restart {attempt.number}: {attempt.epochs} epochs, {attempt.seconds:.1f} s, {attempt.stopped}; "
-        f"nats a step {attempt.train:.4f}, held out {attempt.held_out:.4f}",
+        f"loss {attempt.train:.4f} nats per step, held out {attempt.held_out:.4f}",
         flush=True,
     )

@@ -102,7 +102,7 @@ def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, pro
         lines["task"] = verdict
     if diagnosis is not None:
         taken = ", ".join(f"{true} as {found}" for true, found in diagnosis.nearest.items() if true != found)
-        lines |= {"grounding": diagnosis.meaning, "taken": taken or "each symbol for itself"}
+        lines |= {"grounding": diagnosis.meaning, "predicted": taken or "every symbol correctly"}
         names = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts", "kind", "nearest")
         more["diagnosis"] = {name: getattr(diagnosis, name) for name in names}
     return FitOutcome(model, record.explained, lines, more=more)
@@ -110,7 +110,7 @@ def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, pro
 
 def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -> FitOutcome:
     if recorded.symbols is None:
-        raise UsageError("to learn the machine alone, the file must have true 'symbols'; without them: --learn both")
+        raise UsageError("learning the machine alone needs true 'symbols' in the file; without them: --learn both")
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
     alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
     episodes = recorded.buffer(task)
@@ -120,7 +120,7 @@ def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None
     if task is not None:
         lines["task"] = f"the machine is {compare(found, until_over(task))}"
         if (place := _contradiction(episodes, task)) is not None:
-            lines["task"] += f"; symbols and rewards of the file contradict it first at {place}"
+            lines["task"] += f"; the symbols and rewards in the file contradict it, first at {place}"
     return FitOutcome(NeuralRewardMachine(TrueLabels(alphabet.size), found), inferred.explained == 1, lines, found)
 
 
@@ -153,11 +153,11 @@ def _descended(record: FitRecord) -> Lines:
         "learned": f"{', '.join(record.learned)} by {record.objective} likelihood",
         "restarts": f"{len(record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
         f"{record.seconds:.1f} s in all",
-        "fit": f"nats a step {best.train:.4f} learned from, {best.held_out:.4f} held out",
+        "fit": f"loss {best.train:.4f} nats per step, {best.held_out:.4f} held out",
         "left to learn": f"{verdict} ({reason})",
     }
     if not record.explained:
-        lines["note"] = "no restart explains all rewards; if the task is right, more restarts or epochs may"
+        lines["note"] = "no restart explains all rewards; if the task is right, try more restarts or epochs"
     return lines
 
 
@@ -166,7 +166,7 @@ def _merged(inferred: Inferred, found: MooreMachine, letters: Sequence[str], mor
     held = "" if inferred.held_out is None else f"; {inferred.held_out:.1%} of held-out episodes predicted exactly"
     said = "all episodes" if inferred.explained == 1 else f"{inferred.explained:.1%} of the episodes"
     lines = {
-        "machine": f"{counted(found.states, 'state')}, {counted(found.classes, 'letter class', 'es')}",
+        "machine": f"{counted(found.states, 'state')}, {counted(found.classes, 'symbol class', 'es')}",
         "learned": f"in {inferred.seconds:.2f} s; {said} explained{held}",
         "certainty": str(inferred.certainty),
         **(more or {}),
@@ -219,11 +219,11 @@ def _judged(
         return None, None
     size = task.alphabet.size
     if int(true.max()) >= size:
-        raise NrmError(f"the file's true symbols go up to {int(true.max())}, and the task has 0 to {size - 1}")
+        raise NrmError(f"the file has the true symbol {int(true.max())}, and the task only 0 to {size - 1}")
     place = _contradiction(episodes, task)
     if place is not None:
         return (
-            f"not the one of the recording: the true symbols in the file give other rewards under it, at {place}",
+            f"not the task of the log: under it, the true symbols in the file earn other rewards, first at {place}",
             None,
         )
     confusion = np.zeros((size, size))

@@ -48,7 +48,7 @@ def groundability(out: Path, budget: float) -> None:
 
     if any(out.glob("*.md")):
         return
-    print(f"measuring groundability, at most {budget:g} s for each way of counting and task", flush=True)
+    print(f"measuring groundability, at most {budget:g} s per method and task", flush=True)
     try:
         write_groundability(out, budget=budget)
     except MissingExtraError as error:
@@ -105,14 +105,14 @@ def _cost(records: list[Record]) -> str:
 
 
 def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
-    before = f" ({len(outcome.skipped)} of them before)" if outcome.skipped else ""
+    before = f" ({len(outcome.skipped)} of them earlier)" if outcome.skipped else ""
     print(f"{len(outcome.done) + len(outcome.skipped)} runs done{before}, in {out}")
     if failed:
         print("\n  ".join([f"{len(failed)} failed:", *(f"{name}: {why}" for name, why in failed.items())]))
-        print("mend that and run the same command again: only what is missing is trained")
+        print("fix the cause and run the same command again: only missing runs are trained")
     if outcome.interrupted:
-        begun = f"{len(outcome.saved)} runs are saved where they were, {len(outcome.waiting)} have not begun"
-        print(f"interrupted: {begun}; run the same command again to go on")
+        begun = f"{len(outcome.saved)} runs are saved, {len(outcome.waiting)} have not started"
+        print(f"interrupted: {begun}; run the same command again to continue")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,11 +120,11 @@ class GridOptions(WorkOptions):
     """How a grid is run."""
 
     engine: Literal["local", "ray"] = "local"
-    """local: processes on this machine. ray: tasks of a Ray cluster (extra [ray])."""
+    """local: processes on this machine. ray: a Ray cluster (extra [ray])."""
     processes: Count | None = None
-    """Runs at a time on this machine; as many as there are cores when absent."""
+    """Number of parallel runs. Default: one per core."""
     address: str | None = None
-    """Of an existing Ray cluster, such as 10.0.0.1:6379 or auto; without it a cluster is started on this machine."""
+    """Address of a Ray cluster, such as 10.0.0.1:6379 or auto. Default: start one on this machine."""
 
     def run_grid(self, grid: Grid) -> int:
         """Train what is missing, and print what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
@@ -142,26 +142,26 @@ class GridOptions(WorkOptions):
     def folder(self) -> Path:
         """Where the grid goes."""
         if self.out is None:
-            raise UsageError("say where the grid goes: --out FOLDER")
+            raise UsageError("the folder of the sweep is missing: --out FOLDER")
         return self.out
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep(GridOptions):
-    """Run every combination that a grid file (TOML) lists: envs, tasks, methods, seeds and variants of settings.
+    """Train every combination in a sweep file (TOML): environments, tasks, methods, seeds and variants of settings.
 
-    The folder --out gets a folder for each run in runs/, and the results. Interrupt it when you like; the same command
-    goes on. Exit status 1 when a run failed; the others are done.
+    The folder --out holds the runs, tables, figures and a report. You can interrupt the command; run it again to
+    continue. The exit status is 1 if a run failed; the others are complete.
 
     For example:
-      nrm sweep grid.toml --out out/grid
-      nrm sweep grid.toml --out out/grid --processes 4
-      nrm sweep grid.toml --out out/grid --engine ray --address auto
+      nrm sweep sweep.toml --out out/sweep
+      nrm sweep sweep.toml --out out/sweep --processes 4
+      nrm sweep sweep.toml --out out/sweep --engine ray --address auto
     """
 
     arguments: ClassVar = ("grid",)
     grid: Path
-    """The grid file."""
+    """The sweep file."""
 
     def run(self) -> int:
         """Run the grid, and print its table."""
@@ -172,10 +172,10 @@ class Sweep(GridOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce(GridOptions):
-    """Run the paper: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments, and its groundability table.
+    """Repeat the experiments of the paper: 8 tasks, 3 methods, 5 seeds, 2 environments, and its groundability table.
 
-    The folder --out gets a folder for each run in runs/, and the results. Interrupt it when you like; the same command
-    goes on. Exit status 1 when a run failed; the others are done.
+    The folder --out holds the runs, tables, figures and a report. You can interrupt the command; run it again to
+    continue. The exit status is 1 if a run failed; the others are complete.
 
     For example:
       nrm reproduce --out out/paper
@@ -184,7 +184,7 @@ class Reproduce(GridOptions):
     """
 
     quick: bool = False
-    """A small version, for minutes: the map environment, 2 seeds, 1,000 episodes, as far as these are the paper's."""
+    """A small version that takes minutes: the map environment, 2 seeds, 1,000 episodes, unless other options say so."""
     grid: Grid = field(default_factory=lambda: PAPER)
 
     def run(self) -> int:

@@ -22,8 +22,8 @@ def learned_lines(learned: LearnedMachines, episodes: int) -> list[str]:
     lines = [f"machine: {since}, {learned.certainty}"]
     if found["right"] is not None:
         at = found["found_at_episode"]
-        right = f"it is the task's, as far as episodes can show; found at episode {at}"
-        lines.append("it is not the task's" if at is None else right)
+        right = f"it equals the task's machine, as far as episodes can show; found at episode {at}"
+        lines.append("it differs from the task's machine" if at is None else right)
     lines += [f"it {learned.guess}"] if learned.guess else []
     return lines + [text for text in (learned.warning(), learned.note) if text]
 
@@ -72,10 +72,10 @@ class LearnedSymbols:
         for letter, symbol in self.meaning:
             meant.setdefault(symbol, []).append(letter)
         known = [f"{symbol} = {listing(letters, 6)}" for symbol, letters in sorted(meant.items()) if symbol]
-        return f"learned symbols: {'; '.join([*known, 'anything else does nothing'])}"
+        return f"learned symbols: {'; '.join([*known, 'all others change nothing'])}"
 
     def said(self, letter: int) -> str:
         """What was read at a step, and what it is."""
         known = 0 <= letter < len(self.meaning)
-        read, symbol = self.meaning[letter] if known else ("something new", "")
-        return f"{read} = {symbol}" if symbol else f"{read}, which does nothing"
+        read, symbol = self.meaning[letter] if known else ("a new observation", "")
+        return f"{read} = {symbol}" if symbol else f"{read}, which changes nothing"

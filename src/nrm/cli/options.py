@@ -70,7 +70,7 @@ class OutOption(Command):
     """Commands that write."""
 
     out: Path | None = None
-    """The file or folder to write. nrm train needs the folder of a new run, or --resume."""
+    """Where to write: a file or a folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class AlphabetOptions(Command):
     symbols: str | None = None
     """Comma-separated symbols, exactly one of which holds at each step: a,b,c,d,e."""
     propositions: str | None = None
-    """Comma-separated propositions, any of which may hold at a step. The default: those of the formula."""
+    """Comma-separated propositions, any number of which may hold at a step. Default: those of the formula."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class TaskOptions(Command, LogicOption):
         if self.logic == DEFAULT_LOGIC:
             return self.task
         if self.task is None or self.says_everything:
-            raise UsageError(f"--logic {self.logic} is for a formula as --task; drop it, or give one")
+            raise UsageError(f"--logic {self.logic} needs a formula as the task; add one, or drop --logic")
         check_named(self.task, self.logic)
         return named_formula(self.task, self.logic)
 
@@ -122,7 +122,7 @@ class FolderArgument(Command):
 
     arguments: ClassVar = ("folder",)
     folder: Path
-    """The folder of the run; for a report, any folder above runs."""
+    """The folder of a run, or the name of a pretrained agent. A report takes any folder that contains runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +130,9 @@ class AgentOptions(FolderArgument, TaskOptions):
     """A trained agent, and what it is tested on."""
 
     seed: int = 12345
-    """Of the episodes; not a seed of training."""
+    """Seed of the test episodes."""
     greedy: bool = False
-    """Of an agent of many tasks: always take the best action instead of sampling from the policy."""
+    """Agents of many tasks: take the most probable action instead of sampling."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +140,10 @@ class FamilyOptions(Command):
     """Tasks that are sampled from a family."""
 
     family: str | None = None
-    """The family that tasks are sampled from: a name (see 'nrm tasks'), file:PATH for the formulas of a file, or
-    module:name. Its settings are options: --family reach --family.max-steps 5."""
+    """Task sampler: a name from 'nrm tasks', file:PATH for the formulas of a file, or module:name. Its settings are
+    options: --family reach --family.max-steps 5."""
     count: Count | None = None
-    """How many tasks to sample from the family."""
+    """Number of tasks to sample."""
     settings: Settings = field(default_factory=dict)
 
     def chosen_family(self) -> Sampler | None:
@@ -152,7 +152,7 @@ class FamilyOptions(Command):
             if self.settings:
                 section, values = next(iter(self.settings.items()))
                 named = f"--{section}.{next(iter(values))}"
-                raise UsageError(f"{named} is a setting of a family; say of which one: --family NAME")
+                raise UsageError(f"{named} is a setting of a task sampler; name the sampler: --family NAME")
             return None
         if not self.settings:
             return sampler_of(self.family)
@@ -184,13 +184,13 @@ class MachineOptions(TaskOptions, AlphabetOptions):
 
     arguments: ClassVar[tuple[str, ...]] = ("task",)
     reward: str | None = None
-    """How states get potentials: distance (the default), three_value, acceptance, distinct, or numbers: 0,50,100."""
+    """Reward scheme: distance (the default), three_value, acceptance, distinct, or a potential per state: 0,50,100."""
     max_states: Count = DEFAULT_LIMITS.states
-    """Give up, with a clear message, past this many states."""
+    """Stop with an error beyond this many states."""
     txt: tuple[Literal["terminal", "terminal_edge", "first", "rewards"], ...] = ()
-    """How to read a .txt file. Where a state has no edge, the episode ends with reward 0 (terminal), or with that of
-    its last edge to a terminal state (terminal_edge). Of several edges the first counts (first). States output rewards,
-    not potentials (rewards). May be given again."""
+    """How to read a .txt file. If no edge matches, the episode ends with reward 0 (terminal), or with the reward of the
+    last edge to a terminal state (terminal_edge). If several match, the first is taken (first). States output rewards
+    instead of potentials (rewards). May be repeated."""
 
     @property
     def limits(self) -> Limits:
@@ -203,7 +203,7 @@ class MachineOptions(TaskOptions, AlphabetOptions):
         if text is None:
             raise UsageError('no task is given; give one, such as "F a & G !b", 3, or TASK.toml')
         if is_machine_file(text):
-            raise UsageError(f"'{text}' is a machine file, and says nothing in a formula; nrm compile draws it")
+            raise UsageError(f"'{text}' is a machine file, not a formula; 'nrm compile' shows it")
         if self.txt:
             raise UsageError("--txt is for machine files (.txt) only; drop it")
         if text.endswith(".toml"):

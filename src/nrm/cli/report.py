@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Report(FolderArgument, OutOption):
-    """Write one self-contained HTML page about all runs below a folder: it opens from disk and can be sent around.
+    """Write an HTML report on all runs in a folder: one file that needs no server and no network.
 
-    It goes to index.html in the folder, unless --out says otherwise.
+    The default file is index.html in the folder.
 
     For example:
       nrm report runs
@@ -30,13 +30,13 @@ class Report(FolderArgument, OutOption):
     """
 
     title: str | None = None
-    """The title of the page."""
+    """Title of the page."""
     recorded: Annotated[int, msgspec.Meta(ge=0)] = 1
-    """How many runs of each method, task and environment to play episodes with."""
+    """Number of runs per method, task and environment whose episodes are recorded."""
     task: tuple[str, ...] = ()
-    """Of agents of many tasks: a formula to try them on, also one that they have never seen. May be given again."""
+    """Agents of many tasks: a formula to test, also an unseen one. May be repeated."""
     formulas: Count = 24
-    """Of agents of many tasks: how many formulas of their family, which they were not trained on, to try them on."""
+    """Agents of many tasks: number of unseen formulas to sample and test."""
 
     def run(self) -> int:
         """Read, play, write."""
@@ -69,5 +69,5 @@ def _contents(page: Page) -> str:
     tasks, families = ({group["task"] for group in groups if group["many"] == many} for many in (False, True))
     parts = [counted(page.runs, "run")]
     parts += [counted(len(tasks), "task")] if tasks else []
-    parts += [f"{len(families):,} {'family' if len(families) == 1 else 'families'} of tasks"] if families else []
+    parts += [counted(len(families), "task distribution")] if families else []
     return ", ".join([*parts, counted(len({group["env"] for group in groups}), "environment")])

@@ -38,9 +38,9 @@ DEFAULT_SCHEME = "distance"
 
 @dataclass(frozen=True, kw_only=True)
 class Shortcuts(MachineOptions, JsonOption):
-    """Count and list the groundings that no reward can tell from the true one, and say what to do about them.
+    """Count the groundings that earn the same rewards as the true one, and suggest remedies.
 
-    What the tasks of a family teach together is said by 'nrm tasks --family NAME'.
+    For a whole distribution of tasks, see 'nrm tasks --family NAME'.
 
     For example:
       nrm shortcuts "F a & F b" --symbols a,b,c
@@ -49,14 +49,14 @@ class Shortcuts(MachineOptions, JsonOption):
     """
 
     and_: tuple[str, ...] = ()
-    """A further task over the same symbols, with the same grounder and reward scheme. Can be given several times."""
+    """Another task over the same symbols, for the same grounder and reward scheme. May be repeated."""
     list_: int = 0
-    """Also list the first maps, so many of them."""
+    """List this many of the symbol mappings."""
 
     def run(self) -> int:
         """Analyse, then print."""
         if self.list_ < 0:
-            raise UsageError(f"--list takes a number of maps, not {self.list_}")
+            raise UsageError(f"--list takes a number of mappings, not {self.list_}")
         source = self.source()
         first, scheme = source.machine, source.scheme
         if self.list_ and not first.alphabet.is_listable:
@@ -78,7 +78,7 @@ class Shortcuts(MachineOptions, JsonOption):
             console.print(line, soft_wrap=True)
         console.print(*body, sep="\n")
         if not found.groundable:
-            console.print("Try it with --reward SCHEME, or --and FORMULA.")
+            console.print("Try a remedy with --reward SCHEME or --and FORMULA.")
         for line in _listed(found, maps) if self.list_ else ():
             console.print(line, soft_wrap=True)
         return 0
@@ -102,7 +102,7 @@ def _head(names: tuple[str, ...], found: Found, assumed: str | None) -> list[str
     lines.append(f"{alphabet.heading:<10} {symbols_of(alphabet)}")
     if assumed is not None:
         lines.append(f"{'rewards':<10} as in the machine file; further tasks: {assumed} (choose with --reward)")
-    classes = many(machine.classes, "letter class", "es")
+    classes = many(machine.classes, "symbol class", "es")
     return [*lines, f"{'machine':<10} {many(machine.states, 'state')}, {classes}"]
 
 

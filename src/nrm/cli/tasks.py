@@ -20,10 +20,10 @@ LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
-    """List the paper's tasks, the named patterns and the families; or sample tasks of a family.
+    """List the paper's tasks, the patterns and the task samplers; or sample tasks.
 
-    With --family, the last line says which symbols the rewards of these tasks can teach together. Without --symbols
-    these are LetterWorld's: a to l, and empty.
+    With --family, sample tasks and say which symbols their rewards can teach together. The default symbols are those
+    of LetterWorld: a to l, and empty.
 
     For example:
       nrm tasks
@@ -37,7 +37,7 @@ class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
         if family is not None:
             return self._sample(family)
         if self != type(self)(json=self.json):
-            raise UsageError("--count, --seed, --symbols and --propositions are for sampled tasks; add --family NAME")
+            raise UsageError("--count, --seed, --symbols and --propositions need a task sampler: --family NAME")
         tasks = [
             {
                 "number": task.number,
@@ -59,7 +59,7 @@ class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
             return 0
         print_records("The paper's tasks (--task N or NAME)", {"number": "N"}, tasks)
         print_records("Patterns (call them in any formula)", {"name": "", "example": "pattern"}, patterns)
-        print_records("Families of tasks (sample some with --family NAME)", {}, families)
+        print_records("Task samplers (--family NAME)", {}, families)
         return 0
 
     def _sample(self, family: Sampler) -> int:
@@ -79,15 +79,15 @@ class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
             taught = {"groundable": found.groundable, "confusable": [list(names) for names in found.confusable]}
             print(json.dumps({"family": self.family, "tasks": rows, **taught}, indent=2))
             return 0
-        print_records(f"Tasks of the family {self.family} (seed {self.seed})", {"steps": "steps at least"}, rows)
+        print_records(f"Tasks from {self.family} (seed {self.seed})", {"steps": "least steps"}, rows)
         plain_console().print(_verdict(found))
         if note := alone_note(family, pool.alphabet):
-            print(f"{note}. See what it means with --propositions a,b,c,d")
+            print(f"{note}. Try --propositions a,b,c,d")
         return 0
 
 
 def alone_note(family: Sampler, alphabet: Alphabet) -> str:
-    """That a family has lost its meaning, because one symbol holds at a time; empty where it has not."""
+    """That a sampler has lost its meaning over such an alphabet; empty if it has not."""
     lost: str = getattr(family, "alone", "")
     return f"note: where {alphabet.caveat}, {lost}" if lost and alphabet.caveat else ""
 
@@ -95,6 +95,6 @@ def alone_note(family: Sampler, alphabet: Alphabet) -> str:
 def _verdict(found: TaskSetShortcuts) -> str:
     """What tasks teach together, in a sentence."""
     if found.groundable:
-        return "Their rewards together can teach every symbol."
+        return "Together, their rewards can teach every symbol."
     sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
-    return f"However long one trains, their rewards cannot tell apart: {sets}. Other tasks may."
+    return f"However long you train, their rewards cannot separate {sets}. More tasks may."

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
-    """Train an agent on a task, in the folder --out. A run can be interrupted, and goes on exactly with --resume.
+    """Train an agent in a new run folder, --out. You can interrupt a run; --resume continues it exactly.
 
-    --help-all also lists the settings of the environment, method and algorithm that are named beside it; with --recipe,
-    --help shows the recipe.
+    Settings depend on --env, --method and --algorithm. Add --help-all to see them, or --help with --recipe to see the
+    recipe.
 
     For example:
       nrm train --task "F gem" --out runs/gem
@@ -40,16 +40,16 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
     """
 
     tasks: str | None = None
-    """Many tasks, another one for every episode: a family (see nrm tasks), file:PATH, or module:name."""
+    """Train on many tasks, one per episode: a task sampler (see 'nrm tasks'), file:PATH, or module:name."""
     env: str = "map"
-    """map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name of your own."""
+    """Environment: map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name for your own."""
     method: str = "nrm"
-    """rm (is given the true symbols), nrm (learns them), automata-learning (is given them, learns the task),
-    pure-learning (learns both), rnn, memoryless, or module:name."""
+    """rm (symbols given), nrm (symbols learned), automata-learning (symbols given, task learned), pure-learning (both
+    learned), rnn, memoryless, or module:name."""
     device: str | None = None
     """cpu (the default), cuda, cuda:NUMBER or auto."""
     resume: Path | None = None
-    """Go on with the run in this folder; a larger --total-episodes or --total-timesteps extends it."""
+    """Continue the run in this folder; a larger --total-episodes or --total-timesteps extends it."""
 
     def run(self) -> int:
         """Train to the end, or until interrupted."""
@@ -70,9 +70,9 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 config = folder.config()
                 longer = f"{config.length_option} {2 * config.amount}"
-                way_on = f"train it further with: nrm train --resume {folder.path} {longer}"
-                print(f"the run in {folder.path} is done already; {way_on}")
-                print("(what changes in the course of training then goes on as in a run of that length)")
+                way_on = f"to train longer: nrm train --resume {folder.path} {longer}"
+                print(f"the run in {folder.path} is already finished; {way_on}")
+                print("(schedules, such as the learning rate, then continue as in a run of that length)")
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
                     train(folder, trainer, progress=progress, interrupted=interrupted)
@@ -84,11 +84,11 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
         from nrm.runs import RunFolder, check_teaching
 
         if self.out is None:
-            raise UsageError("say where the run goes: --out DIR")
+            raise UsageError("the folder of the run is missing: --out FOLDER")
         folder = RunFolder(self.out)
         config = self._config()
         if config.tasks is not None:
-            print(f"sampling tasks of the family {config.tasks} …", file=sys.stderr, flush=True)
+            print(f"sampling tasks from {config.tasks} …", file=sys.stderr, flush=True)
             if note := alone_note(config.settings["family"], config.alphabet):
                 print(f"nrm: {note}", file=sys.stderr, flush=True)
         try:
@@ -98,11 +98,11 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
         except Exception as error:
             if not any(":" in name for name in (self.method, self.algorithm, self.env)):
                 raise
-            raise UsageError(f"a module of yours failed: {describe(error)}") from error
+            raise UsageError(f"your module failed: {describe(error)}") from error
         for names in check_teaching(config):
             warnings.warn(
-                f"however long one trains, the rewards of these tasks cannot tell apart {listing(names)}; further "
-                "tasks may (nrm tasks --family NAME)",
+                f"the rewards of these tasks cannot separate {listing(names)}, however long you train; more tasks may "
+                "(nrm tasks --family NAME)",
                 NrmWarning,
                 stacklevel=2,
             )
@@ -115,18 +115,18 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
 
         kept = {name: getattr(self, name) for name in ("quiet", "total_episodes", "total_timesteps", "device")}
         if self != type(self)(resume=path, **kept):
-            raise UsageError(f"--resume goes on with the run as it was begun; drop all options but {listing(kept)}")
+            raise UsageError(f"--resume continues the run as it was; drop all options except {listing(kept)}")
         folder = RunFolder(path)
         folder.config()
         if (self.total_episodes, self.total_timesteps) != (None, None) and (path / CELL_FILE).exists():
-            raise UsageError(f"{path} belongs to a grid, whose file says how long it is; copy it without {CELL_FILE}")
+            raise UsageError(f"{path} belongs to a sweep, whose file sets its length; copy it without {CELL_FILE}")
         return folder
 
     def _config(self) -> RunConfig:
         from nrm.runs import choose_run
 
         if self.total_episodes is not None and self.total_timesteps is not None:
-            raise UsageError("--total-episodes and --total-timesteps are given together; give one of them")
+            raise UsageError("--total-episodes and --total-timesteps exclude each other; give one of them")
         said = {name: getattr(self, name) for name in RunOptions.__dataclass_fields__ if name != "logic"}
         task, device = self.task_text, self.device or "cpu"
         return choose_run(task, self.env, self.method, self.seed, tasks=self.tasks, device=device, **said)
@@ -184,8 +184,8 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     if trainer.most_steps is not None:
         how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
     if not done:
-        print(f"{how_many}; no episode has ended yet: train for longer, or make episodes shorter")
-        print(f"go on with: nrm train --resume {folder.path} --total-timesteps {10 * trainer.steps}")
+        print(f"{how_many}; no episode has ended yet: train longer, or make episodes shorter")
+        print(f"continue with: nrm train --resume {folder.path} --total-timesteps {10 * trainer.steps}")
         return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
@@ -193,20 +193,20 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     print("\n".join(diagnose(history, trainer.env.machine).lines))
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
-        known = "" if math.isnan(modulo) else f", {modulo:.1%} modulo shortcuts"
-        print(f"grounding accuracy {plain:.1%} plain{known}")
+        known = "" if math.isnan(modulo) else f", {modulo:.1%} up to equivalence"
+        print(f"grounding accuracy {plain:.1%} exact{known}")
     if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
         print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
     if (learned := folder.machines()) is not None:
         print("\n".join(learned_lines(learned, done)))
     if history.decisions:
         last = history.decisions[-1]
-        print(f"the last grounding update: {last.verdict} ({last.reason})")
+        print(f"last grounding check: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
     if trainer.done and trainer.tasks is not None:
         print(f"try a formula: nrm evaluate {folder.path} --task '{trainer.tasks.names[0]}'")
     elif trainer.done:
-        print(f"see it with: nrm evaluate {folder.path}, nrm watch {folder.path}")
+        print(f"next: nrm evaluate {folder.path}, nrm watch {folder.path}")
     else:
-        print(f"saved; go on with: nrm train --resume {folder.path}")
+        print(f"saved; continue with: nrm train --resume {folder.path}")

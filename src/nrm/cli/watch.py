@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Watch(AgentOptions, OutOption):
-    """Show one episode: the environment, the belief over the machine's states, the predicted symbol and the true one.
+    """Show one episode: the environment, the belief, the predicted symbol and the true one.
 
-    Of a run that learned its machine, the states are those of the learned one, each with its potential, and what is
-    read at each step stands beside the symbol that was learned of it. With --out FILE.gif, a moving picture is written.
+    If the run learned its machine, the states and symbols shown are the learned ones. --out FILE.gif writes an
+    animation.
 
     For example:
       nrm watch runs/gem
@@ -49,7 +49,7 @@ class Watch(AgentOptions, OutOption):
         from nrm.runs import find_run
 
         if self.out is not None and self.out.suffix.lower() != ".gif":
-            raise UsageError(f"--out writes a .gif file, not '{self.out}'")
+            raise UsageError(f"--out takes a .gif file, not '{self.out}'")
         torch.set_num_threads(1)
         folder = find_run(self.folder)
         trainer, config = folder.load_policy(), folder.config()
@@ -68,7 +68,7 @@ class Watch(AgentOptions, OutOption):
         played = film(trainer, env, self.seed, self.greedy, name=config.env)
         for number, (pictures, shown) in enumerate(played, 1):
             if self.out is not None and not pictures:
-                raise UsageError(f"{config.env} draws nothing, so there is nothing to film; drop --out")
+                raise UsageError(f"{config.env} renders no images; drop --out")
             lines = _caption(machine, shown, number, names)
             if symbols is not None and shown.read is not None:
                 lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
@@ -101,26 +101,26 @@ class Watch(AgentOptions, OutOption):
             return machine
         if self.task is None:
             symbols = machine.alphabet.symbols
-            raise UsageError(f"say which task, over {listing(symbols)}: --task 'F {symbols[0]}'")
+            raise UsageError(f"the task is missing; give one over {listing(symbols)}: --task 'F {symbols[0]}'")
         machine = config.task_named(str(self.task_text)).machine()
         check_new_tasks(trainer, TaskSet((machine,), (self.task,)))
         return machine
 
 
 def wish_line(machine: MooreMachine, view: Sequence[float]) -> str:
-    """What each letter would do now, by the view (4 * letters + 1) of a task: `now gem helps; lava loses`."""
-    found: dict[str, list[str]] = {"helps": [], "sets back": [], "loses": []}
+    """What each letter would do now, by the view (4 * letters + 1) of a task: `now gem helps; lava violates`."""
+    found: dict[str, list[str]] = {"helps": [], "undoes progress": [], "violates": []}
     letters = machine.alphabet.size
     for letter in range(letters):
         gain, lost = view[letter], view[letters + letter]
         # Under a belief these are expectations.
-        kind = "loses" if lost >= 0.5 else "helps" if gain >= 0.5 else "sets back" if gain <= -0.5 else ""
+        kind = "violates" if lost >= 0.5 else "helps" if gain >= 0.5 else "undoes progress" if gain <= -0.5 else ""
         found.setdefault(kind, []).append(machine.alphabet.letter_name(letter))
-    several = {"helps": "help", "sets back": "set back", "loses": "lose"}
+    several = {"helps": "help", "undoes progress": "undo progress", "violates": "violate"}
     parts = [
         f"{listing(found[kind])} {kind if len(found[kind]) == 1 else several[kind]}" for kind in several if found[kind]
     ]
-    return f"now {'; '.join(parts)}" if parts else "now nothing changes anything"
+    return f"now {'; '.join(parts)}" if parts else "now no symbol matters"
 
 
 def _observation(shown: Played) -> str:
@@ -155,7 +155,7 @@ def _blocks(image: NDArray[np.uint8]) -> Text:
 
 def _captioned(image: Any, lines: Sequence[str]) -> Any:
     """The environment, 320 pixels high, with its caption below."""
-    require("PIL", "moving pictures need pillow", "render")
+    require("PIL", "animations need pillow", "render")
     from PIL import Image, ImageDraw, ImageFont, ImageOps
 
     wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
@@ -215,10 +215,8 @@ def _bars(shares: list[float], notes: dict[int, str], first: int | None = None) 
 def _ending(machine: MooreMachine, shown: Played | None) -> str:
     """How the episode ended."""
     if shown is None or not bool(shown.batch.terminated[0]):
-        return "the time is up"
+        return "time limit reached"
     state = int(shown.state[0])
     if machine.accepting[state]:
-        return "the task is done"
-    return (
-        "the task is lost" if machine.dead[state] else "the environment has ended the episode, the task is still open"
-    )
+        return "task satisfied"
+    return "task violated" if machine.dead[state] else "the environment ended the episode; the task is still open"

@@ -102,7 +102,7 @@ class Alphabet(ABC):
     @property
     def rule(self) -> str:
         """How many symbols hold at a step, for people."""
-        return f"any of them may hold at a step: {self.amount} letters"
+        return f"any number holds at a step: {self.amount} combinations"
 
     @property
     def occurring(self) -> tuple[int, ...] | None:

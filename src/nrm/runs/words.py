@@ -21,29 +21,30 @@ class LogicOption:
     """Where formulas are written."""
 
     logic: str = DEFAULT_LOGIC
-    """The language of formulas: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name. A formula may
-    also name its own in front: "re: (!lava)*; gem"."""
+    """Language of formulas: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name. A prefix in the
+    formula works too: "re: (!lava)*; gem"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(LogicOption):
-    """What may be said of a run besides its task, environment, method and seed."""
+    """Options of a run besides task, environment, method and seed."""
 
     algorithm: str = AUTO
-    """a2c, ppo, module:name, or auto, which goes by the environment."""
+    """a2c, ppo, module:name, or auto, which depends on the environment."""
     recipe: str = AUTO
-    """Settings to start from: paper, another recipe, a TOML file, none, or auto (the environment's own)."""
+    """File of settings to start from: paper, another recipe, a TOML file, none, or auto (that of the environment)."""
     total_episodes: Count | None = None
-    """Episodes to train for; 10,000 when absent."""
+    """Number of training episodes; 10,000 if neither length is given."""
     total_timesteps: Count | None = None
-    """Steps of all environments to train for, instead of episodes."""
+    """Number of training steps, summed over environments, in place of episodes."""
     num_envs: Count | None = None
-    """Environments that step side by side; the recipe or the algorithm says."""
+    """Number of parallel environments. Default: that of the recipe or algorithm."""
     end: End = "outcome"
-    """When the task ends an episode: when it is done or lost, when no symbol matters any more, or at the step limit."""
+    """When an episode ends: when the task is satisfied or violated (outcome), when no symbol changes the state any more
+    (absorbing), or at the time limit (limit)."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Changes of the recipe, by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of a method
-    (grounding, recurrent) is for runs of that method alone."""
+    """Changes to the recipe by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of a method
+    (grounding, recurrent) applies to runs of that method only."""
 
 
 class Words(tuple[str, ...]):

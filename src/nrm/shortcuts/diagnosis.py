@@ -1,4 +1,4 @@
-"""Was it the task or the training? A trained grounder, held against the shortcuts of its task."""
+"""Was it the task or the training? A trained grounder beside the shortcuts of its task."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from nrm.shortcuts.symmetry_search import Permutation
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a grounder's predictions say about the task and about its training."""
+    """Whether the errors of a grounder come from the task or from training."""
 
     nearest: dict[str, str]
-    """For each letter that was observed, what the grounder takes it for most often."""
+    """For each observed symbol, its most frequent prediction."""
     kind: ShortcutKind | None
-    """The kind of shortcut that `nearest` is: errors are a property of the task. None where they are of training."""
+    """Which kind of shortcut `nearest` is: the errors come from the task. None if they come from training."""
     accuracy: float
-    """How often the prediction is the true letter."""
+    """The share of correct predictions."""
     balanced_accuracy: float
-    """The mean over observed letters of how often each is recognised: "always the commonest" scores low."""
+    """The mean recall of the observed symbols; a constant prediction scores low."""
     accuracy_modulo_shortcuts: float
-    """How often the prediction is in the right class, under the symmetry that fits best."""
+    """Accuracy up to equivalence: the share of predictions in the right class, under the best symmetry."""
     symmetry: Permutation
-    """That symmetry, as images of the letter classes."""
+    """The best symmetry, as images of the symbol classes."""
     witness: tuple[Step, ...] | None
-    """A shortest trace on which `nearest` gives other rewards; None when it is a shortcut."""
+    """A shortest trace on which `nearest` earns other rewards; None if it is a shortcut."""
     meaning: str
-    """What the two accuracies say, in a sentence."""
+    """The verdict in a sentence."""
 
 
 def diagnose(found: Shortcuts, confusion: ArrayLike) -> Diagnosis:
     """Compare a grounder with the shortcuts of its task.
 
-    `confusion`: (letters, letters), row the true letter, column the prediction: counts, or probabilities added up.
+    `confusion`: (symbols, symbols) counts, or sums of probabilities. Rows are true symbols, columns predictions.
     """
     matrix = _checked(found.alphabet, confusion)
     totals = matrix.sum(axis=1)
@@ -106,8 +106,8 @@ def _best_element(group: SymmetryGroup, scores: FloatArray) -> Permutation:
     most = 200_000
     if group.order > most:
         raise LimitError(
-            f"the accuracy modulo shortcuts compares {group.order:,} symmetries one by one, more than the limit of "
-            f"{most:,}; the nearest map and its membership are still to be had from `shortcuts`"
+            f"accuracy up to equivalence compares {group.order:,} symmetries one by one, and the limit is {most:,}; "
+            "`nrm.shortcuts` still says whether a mapping is a shortcut"
         )
     table = scores.tolist()
     moved = group.moved
@@ -144,35 +144,35 @@ def assignment(scores: FloatArray) -> list[int]:
 
 def _meaning(kind: ShortcutKind | None, accuracy: float, modulo: float, never: Sequence[str]) -> str:
     """What the accuracies say; `never`: the letters that were not observed."""
-    scores = f"{accuracy:.1%} plain, {modulo:.1%} modulo shortcuts"
-    unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so the training is not done"
-    remedy = "labels, a further task or another potential can"
-    done = "what was observed is read right" if never else "nothing is left to repair"
+    scores = f"{accuracy:.1%} exact, {modulo:.1%} up to equivalence"
+    unfinished = f"{1 - modulo:.1%} of the predictions fit no shortcut, so training is not finished"
+    remedy = "labels, another task or other potentials can"
+    done = "every observed symbol is right" if never else "the grounding is complete"
     texts: Mapping[str | None, tuple[str, str, str]] = {
         "identity": (
-            "Each symbol is taken for itself more often than for any other, but not reliably",
-            "what is wrong confuses what the rewards of the task cannot tell apart",
+            "Each symbol is named correctly more often than not, but not reliably",
+            "the errors confuse symbols that the rewards of the task cannot separate",
             unfinished,
         ),
         "class": (
-            "The grounder takes symbols for others that the task treats alike",
-            "harmless for this task, and no reward of it could teach the difference",
+            "The grounder confuses symbols that the task treats alike",
+            "harmless for this task, whose rewards cannot teach the difference",
             f"harmless for this task; but {unfinished}",
         ),
         "symmetry": (
-            "The grounder reads the task as a mirror image (a symmetry) of itself",
+            "The grounder exchanges symbols by a symmetry of the task",
             f"its rewards are the true ones, so more training cannot help, but {remedy}",
-            f"{unfinished}; and more training will not turn the image round: {remedy}",
+            f"{unfinished}; more training will not undo the exchange, but {remedy}",
         ),
     }
-    wrong = "the rewards could have shown it to differ from the true one, so it is the training that failed"
+    wrong = "rewards can separate it from the true one, so training has failed"
     head, good, noisy = texts.get(kind, ("No shortcut of the task explains this grounding", wrong, wrong))
     said = noisy if modulo < 0.9 else good  # what is wrong above counts as noise
     if kind == "identity" and accuracy >= 0.9:
-        head, said = "Each symbol is taken for itself", "what is still wrong is noise of the training"
+        head, said = "Each symbol is named correctly", "the remaining errors are noise of training"
         said = done if accuracy == 1 else said
     text = f"{head} ({scores}): {said}."
-    return f"{text} Never observed, and so not judged: {listing(never)}." if never else text
+    return f"{text} Never observed, so not judged: {listing(never)}." if never else text
 
 
 def _checked(alphabet: Alphabet, confusion: ArrayLike) -> FloatArray:
@@ -183,7 +183,7 @@ def _checked(alphabet: Alphabet, confusion: ArrayLike) -> FloatArray:
     size = alphabet.size
     if matrix.shape != (size, size):
         raise NrmError(
-            f"the shape of the confusion matrix is {matrix.shape}; give {size} x {size}, a row for each true letter "
+            f"the shape of the confusion matrix is {matrix.shape}; give {size} x {size}, a row for each true symbol "
             "and a column for each prediction"
         )
     wrong = matrix[~(np.isfinite(matrix) & (matrix >= 0))]
