@@ -70,7 +70,9 @@ def write(path: Path, **arrays: object) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rewards": None}, "lacks rewards; it has"),
+        ({"lengths": None}, "lacks lengths; it has"),
+        ({"verdicts": [True]}, "'verdicts' has 1 rows"),
+        ({"verdicts": [0.5, 1.0]}, "'verdicts' must hold whole"),
         ({"lengths": [2, 2]}, "'observations' has 5 rows, but 'lengths' sum to 4 steps"),
         ({"lengths": [5, 0]}, "list of positive step counts"),
         ({"lengths": [2.0, 3.0]}, "'lengths' must hold whole numbers"),

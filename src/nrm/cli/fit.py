@@ -26,20 +26,22 @@ Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 
 @dataclass(frozen=True, kw_only=True)
 class Fit(MachineOptions, WorkOptions):
-    """Learn a grounder, a machine or both from logged episodes (.npz), and save the model.
+    """Learn a grounder, a machine or both from logged episodes, and save the model.
 
-    The folder --out, out/fit by default, gets model.pt, record.json and, if a machine was learned, machine.json. The
-    exit status is 1 if the model does not explain the episodes.
+    The folder --out, out/fit by default, gets model.pt, machine.json and record.json. nrm monitor and
+    nrm train --grounding.initial read it. The exit status is 1 if the model does not explain the episodes.
 
     For example:
       nrm fit episodes.npz --task 3
+      nrm fit sessions.csv --task "F(walk & F run)" --symbols walk,run,rest
       nrm fit episodes.npz --task "F a" --symbols a,b
       nrm fit episodes.npz --learn both --states 8
     """
 
     arguments: ClassVar = ("episodes",)
     episodes: str
-    """Episode file with arrays observations, lengths and rewards; index, symbols and symbol_names are optional."""
+    """An .npz file; a .csv or .parquet table with a row a step and columns recording, time, features and reward or
+    verdict; or minari:ID."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What to learn. grounding: symbols, for a known task. machine: the task, from true symbols in the file. both."""
     states: Count = 12
@@ -104,8 +106,7 @@ def _save(outcome: FitOutcome, out: Path) -> None:
     from nrm.neural import save_model
 
     save_model(out / "model.pt", outcome.model)
-    if outcome.machine is not None:
-        save_machine(outcome.machine, out / "machine.json")
+    save_machine(outcome.machine, out / "machine.json")
     write_json(out / "record.json", outcome.as_dict())
 
 

@@ -54,8 +54,8 @@ class FitOutcome:
     explained: bool
     """Whether it explains the episodes."""
     lines: Lines
-    machine: MooreMachine | None = None
-    """The learned machine, when one was learned."""
+    machine: MooreMachine
+    """The task's, or the one that was learned."""
     more: Json = field(default_factory=dict)
     """What record.json has besides."""
 
@@ -105,7 +105,7 @@ def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, pro
         lines |= {"grounding": diagnosis.meaning, "predicted": taken or "every symbol correctly"}
         names = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts", "kind", "nearest")
         more["diagnosis"] = {name: getattr(diagnosis, name) for name in names}
-    return FitOutcome(model, record.explained, lines, more=more)
+    return FitOutcome(model, record.explained, lines, task, more)
 
 
 def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -> FitOutcome:
@@ -120,7 +120,7 @@ def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None
     if task is not None:
         lines["task"] = f"the machine is {compare(found, until_over(task))}"
         if (place := _contradiction(episodes, task)) is not None:
-            lines["task"] += f"; the symbols and rewards in the file contradict it, first at {place}"
+            lines["task"] += f"; the symbols and verdicts or rewards in the file contradict it, first at {place}"
     return FitOutcome(NeuralRewardMachine(TrueLabels(alphabet.size), found), inferred.explained == 1, lines, found)
 
 
@@ -223,7 +223,7 @@ def _judged(
     place = _contradiction(episodes, task)
     if place is not None:
         return (
-            f"not the task of the log: under it, the true symbols in the file earn other rewards, first at {place}",
+            f"not the task of the log: its true symbols contradict its rewards or verdicts under it, first at {place}",
             None,
         )
     confusion = np.zeros((size, size))
@@ -233,11 +233,12 @@ def _judged(
 
 def _contradiction(episodes: EpisodeBuffer, task: MooreMachine) -> str | None:
     """Where the true symbols do not lead to the potentials under the task, so that no training could help."""
+    weights = np.eye(len(episodes.levels)) if episodes.evidence is None else episodes.evidence
     for number, episode in enumerate(episodes):
         assert episode.symbols is not None
         state = task.initial
-        for step, (letter, level) in enumerate(zip(episode.symbols, episode.levels, strict=True)):
+        for step, (letter, known) in enumerate(zip(episode.symbols, episode.levels, strict=True)):
             state = task.next_state(state, int(letter))
-            if task.level_of_state[state] != level:
+            if not weights[known, task.level_of_state[state]]:
                 return f"episode {number}, step {step} (counting from 0)"
     return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from nrm.neural.descent import marginal, sequence
     from nrm.neural.discovery import Discovery, Inferred, discover, infer, over_alphabet
-    from nrm.neural.episode_file import RecordedEpisodes, load_episodes, record_episodes, save_episodes
+    from nrm.neural.episode_file import RecordedEpisodes, record_episodes, save_episodes
     from nrm.neural.episodes import EpisodeBatch, ObservationTable, observation_table
     from nrm.neural.extraction import (
         Comparison,
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from nrm.neural.model_file import load_model, save_model
     from nrm.neural.moore import ProbabilisticMoore
     from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
+    from nrm.neural.recording_files import csv_rows, load_episodes
     from nrm.neural.task_machines import TaskMachines
     from nrm.observations import Part, Parts
 

@@ -7,9 +7,11 @@ Arrays of the file (`numpy.savez` writes it; nothing in it is pickled):
 - `index` (steps,), optional: which of `observations` was made at each step.
 - `lengths` (episodes,): how many steps each episode has.
 - `rewards` (steps,): what was paid at each step; the sum so far plus the initial potential is a potential of the
-machine.
+machine. Or
+- `verdicts` (episodes,): whether each episode satisfies the task, true or false.
 - `symbols` (steps,), optional: the true letter of each step, as a number. For evaluation only.
 - `symbol_names` (letters,), optional: names of the symbols, in the order of those numbers.
+- `names` (episodes,), optional: names of the episodes.
 - `metadata`, optional: a JSON text about the recording.
 
 Row t is what was seen when reward t was paid: the observation of a reset is not part of an episode.
@@ -44,11 +46,15 @@ class RecordedEpisodes:
     observations: NDArray[np.generic]
     """(steps, …), or (distinct, …) when there is an `index`."""
     lengths: NDArray[np.int64]
-    rewards: NDArray[np.float64]
+    rewards: NDArray[np.float64] | None = None
     index: NDArray[np.int64] | None = None
     symbols: NDArray[np.int64] | None = None
     symbol_names: tuple[str, ...] | None = None
     metadata: Json = field(default_factory=dict)
+    verdicts: NDArray[np.bool_] | None = None
+    """(episodes,) whether each satisfies the task, in place of rewards."""
+    names: tuple[str, ...] | None = None
+    """Of the episodes."""
 
     def __post_init__(self) -> None:
         steps = int(self.lengths.sum()) if self.lengths.ndim == 1 else -1
@@ -61,7 +67,11 @@ class RecordedEpisodes:
                 raise EpisodeFileError(f"'{name}' has {len(rows)} rows, but 'lengths' sum to {steps} steps")
         if self.observations.dtype.kind not in "biuf":
             raise EpisodeFileError(f"'observations' must hold numbers, not {self.observations.dtype}")
-        if not np.isfinite(self.rewards).all():
+        for name in ("verdicts", "names"):
+            rows = getattr(self, name)
+            if rows is not None and len(rows) != len(self.lengths):
+                raise EpisodeFileError(f"'{name}' has {len(rows)} rows, but there are {len(self.lengths)} episodes")
+        if self.rewards is not None and not np.isfinite(self.rewards).all():
             place = int(np.argmin(np.isfinite(self.rewards)))
             raise EpisodeFileError(f"'rewards' holds NaN or infinity at step {place}")
         if self.index is not None and not 0 <= self.index.min() <= self.index.max() < len(self.observations):
@@ -79,12 +89,17 @@ class RecordedEpisodes:
 
     def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
         """The episodes for a machine; without one, for a machine to be learned that starts at potential 0."""
+        if self.rewards is None:
+            unknown = EpisodeBuffer([0.0, 1.0], 0.0, accepting=[False, True])
+            return self._judged(unknown if machine is None else EpisodeBuffer.for_machine(machine))
         if machine is not None:
             return self.coded(LevelCodec.of(machine))
         return self.coded(LevelCodec.observed(np.split(self.rewards, np.cumsum(self.lengths)[:-1])))
 
     def coded(self, codec: LevelCodec) -> EpisodeBuffer:
         """The episodes with the potentials that a codec reads from their rewards."""
+        if self.rewards is None:
+            return self._judged(EpisodeBuffer(codec.levels, codec.initial))
         table = ObservationTable()
         numbers = table.add(self.observations)
         stops = np.cumsum(self.lengths)[:-1]
@@ -93,6 +108,17 @@ class RecordedEpisodes:
         levels = [codec.encode(paid, f"episode {number}") for number, paid in enumerate(rewards)]
         symbols = [None] * len(self) if self.symbols is None else np.split(self.symbols, stops)
         return EpisodeBuffer(codec.levels, codec.initial, table, episodes=map(Episode, seen, levels, symbols))
+
+    def _judged(self, buffer: EpisodeBuffer) -> EpisodeBuffer:
+        """A buffer with the episodes and their verdicts."""
+        if self.verdicts is None:
+            raise EpisodeFileError("the episodes have neither rewards nor verdicts, so they teach nothing; add one")
+        stops = np.cumsum(self.lengths)[:-1]
+        rows = self.observations if self.index is None else self.observations[self.index]
+        symbols = [None] * len(self) if self.symbols is None else np.split(self.symbols, stops)
+        for shown, verdict, true in zip(np.split(rows, stops), self.verdicts.tolist(), symbols, strict=True):
+            buffer.add(shown, verdict=verdict, symbols=true)
+        return buffer
 
 
 def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:
@@ -109,26 +135,35 @@ def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: Probabilistic
 
 def record_episodes(
     observations: Sequence[NDArray[np.generic]],
-    rewards: Sequence[NDArray[np.generic]],
+    rewards: Sequence[NDArray[np.generic]] | None = None,
     symbols: Sequence[NDArray[np.generic]] | None = None,
     symbol_names: Sequence[str] | None = None,
     metadata: Json | None = None,
+    *,
+    verdicts: Sequence[bool] | None = None,
+    names: Sequence[str] | None = None,
 ) -> RecordedEpisodes:
-    """Episodes from lists: observations (time, …) and rewards (time,) of each. Equal observations are stored once."""
+    """Episodes from lists: observations (time, …) of each, and rewards (time,) of each or a verdict on each.
+
+    Equal observations are stored once.
+    """
     if not observations:
         raise EpisodeFileError("there are no episodes to record")
     rows = np.concatenate([np.asarray(part) for part in observations])
     frames = ObservationTable()
     index = frames.add(rows)
     few = len(frames) < 0.5 * len(rows)
+    counted = observations if rewards is None else rewards
     return RecordedEpisodes(
         observations=frames[:] if few else rows,
-        lengths=np.array([len(part) for part in rewards], dtype=np.int64),
-        rewards=np.concatenate([np.asarray(part, dtype=np.float64) for part in rewards]),
+        lengths=np.array([len(part) for part in counted], dtype=np.int64),
+        rewards=None if rewards is None else np.concatenate([np.asarray(one, dtype=np.float64) for one in rewards]),
         index=index if few else None,
         symbols=None if symbols is None else np.concatenate([np.asarray(part) for part in symbols]).astype(np.int64),
         symbol_names=None if symbol_names is None else tuple(symbol_names),
         metadata=metadata or {},
+        verdicts=None if verdicts is None else np.array(verdicts, dtype=bool),
+        names=None if names is None else tuple(names),
     )
 
 
@@ -150,8 +185,8 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
     return target
 
 
-def load_episodes(path: str | Path) -> RecordedEpisodes:
-    """Read an episode file, or say which array is missing or malformed."""
+def load_npz(path: str | Path) -> RecordedEpisodes:
+    """Read an `.npz` of episodes, or say which array is missing or malformed."""
     try:
         with open(path, "rb") as handle:
             loaded = np.load(handle, allow_pickle=False)
@@ -165,20 +200,26 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
         raise EpisodeFileError(f"{path} is no episode file (.npz){why}") from None
     if arrays is None:
         raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
-    missing = [name for name in ("observations", "lengths", "rewards") if name not in arrays]
+    missing = [name for name in ("observations", "lengths") if name not in arrays]
     if missing:
         known = [field.name for field in fields(RecordedEpisodes)]
         raise EpisodeFileError(
             f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'} (an episode file has "
-            f"{listing(known)}; index, symbols, symbol_names and metadata are optional)"
+            f"{listing(known)}; all but the first two are optional)"
         )
     given = {name: _whole(arrays[name], name, path) for name in ("lengths", "index", "symbols") if name in arrays}
+    if "verdicts" in arrays:
+        given["verdicts"] = _whole(arrays["verdicts"] * 1, "verdicts", path) > 0
     try:
         if "metadata" in arrays:
             given["metadata"] = json.loads(str(arrays["metadata"]))
         if "symbol_names" in arrays:
             given["symbol_names"] = tuple(str(name) for name in arrays["symbol_names"])
-        return RecordedEpisodes(arrays["observations"], rewards=arrays["rewards"].astype(np.float64), **given)
+        if "names" in arrays:
+            given["names"] = tuple(str(name) for name in arrays["names"])
+        if "rewards" in arrays:
+            given["rewards"] = arrays["rewards"].astype(np.float64)
+        return RecordedEpisodes(arrays["observations"], **given)
     except json.JSONDecodeError as error:
         raise EpisodeFileError(f"{path}: 'metadata' is no JSON text: {error}") from None
     except (EpisodeFileError, ValueError, TypeError) as error:

@@ -17,7 +17,16 @@ from pathlib import Path
 import torch
 
 from nrm.agents import Choice, Trainer
-from nrm.errors import ConfigError, FileError, MissingModuleError, NrmWarning, TrainingError, listing, suggestion
+from nrm.errors import (
+    ConfigError,
+    FileError,
+    MissingModuleError,
+    NrmError,
+    NrmWarning,
+    TrainingError,
+    listing,
+    suggestion,
+)
 from nrm.files import read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.runs.checkpoint import (
@@ -70,7 +79,9 @@ def _is_run(folder: Path) -> bool:
 
 
 GROUNDER_FILE = "grounder.pt"
-"""The grounder that a run began with, where it was one of another run."""
+"""The grounder that a run began with, where it was one of another run or of `nrm fit`."""
+FITTED_FILE = "model.pt"
+"""The model in a folder that `nrm fit` wrote."""
 MAX_SAVING = 0.04
 """The share of a run's time that may go into saving: where a checkpoint is large, the next one comes later."""
 _BEGINNING = ".begin-"
@@ -273,19 +284,33 @@ def model_of(trainer: Trainer) -> NeuralRewardMachine:
 
 
 def known_model(config: RunConfig) -> NeuralRewardMachine:
-    """The model whose grounder a run begins with, once it has been seen to fit: the same symbols and observations."""
+    """The model whose grounder a run begins with, of a run or of `nrm fit`, once its symbols and observations fit."""
     assert config.initial is not None
-    source = RunFolder(config.initial).load_policy()
-    model = model_of(source)
-    wanted, env, theirs = config.alphabet, config.build_env(1), source.env
+    wanted, env = config.alphabet, config.build_env(1)
+    fitted = Path(config.initial) / FITTED_FILE
+    if fitted.exists():
+        model = load_model(fitted)
+        fits = _reads(model, torch.zeros((1, *env.shape), dtype=env.dtype))
+    else:
+        source = RunFolder(config.initial).load_policy()
+        model = model_of(source)
+        fits = (source.env.shape, source.env.dtype) == (env.shape, env.dtype)
     known = model.machine.alphabet
     if known != wanted:
         both = f"knows {known.kind} {listing(known.symbols)}, and the task {wanted.kind} {listing(wanted.symbols)}"
         raise ConfigError(f"the grounder of {config.initial} {both}: they must be the same, in the same order")
-    if (theirs.shape, theirs.dtype) != (env.shape, env.dtype):
-        both = f"reads {theirs.shape}, {theirs.dtype}, and {config.env} shows {env.shape}, {env.dtype}"
-        raise ConfigError(f"the grounder of {config.initial} {both}: they must be the same")
+    if not fits:
+        shown = f"learned from other observations than {config.env} shows: {env.shape}, {env.dtype}"
+        raise ConfigError(f"the grounder of {config.initial} {shown}")
     return model
+
+
+def _reads(model: NeuralRewardMachine, observations: torch.Tensor) -> bool:
+    try:
+        model.read(observations)
+    except (NrmError, RuntimeError, ValueError, IndexError):
+        return False
+    return True
 
 
 def train(

@@ -36,7 +36,7 @@ class GroundingConfig(FitSettings):
     grounder: str = "auto"
     """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
     initial: str | None = None
-    """The folder of a run whose grounder to begin with, on the same symbols and observations."""
+    """The folder of a run, or of nrm fit, whose grounder to begin with, on the same symbols and observations."""
     learn: bool = True
     """Whether the grounder learns; without, that of `initial` stays as it is."""
     belief: TrainingBelief = "annealed"
