@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nrm.figures.curves import figure_2, grounding_figures, task_figures
+from nrm.figures.curves import figure_2, grounding_figures, summary_figures, task_figures
 from nrm.figures.series import collect
-from nrm.figures.summary import summary_figures
 from tests.figures.drawn import texts
 from tests.results.synthetic import grid, record
 

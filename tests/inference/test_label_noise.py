@@ -22,7 +22,8 @@ from nrm.inference import (
 )
 from nrm.inference.hypothesis import explained
 from nrm.inference.label_noise import ForwardBackward, LabelNoiseSearch, LetterModel, by_entry, observed_pairs
-from nrm.inference.search import Candidate
+from nrm.inference.merging import Candidate
+from nrm.inference.search import by_level
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
 """F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""
@@ -190,10 +191,10 @@ def test_more_noise_than_there_is_loses_no_letter_that_is_read_seldom(reward_noi
 def test_a_state_for_each_level_leads_where_letters_mostly_led() -> None:
     traces = [Episode(np.array([0, 1]), np.array([1, 0])), Episode(np.array([0]), np.array([1]))]
     traces.append(Episode(np.array([0]), np.array([2])))
-    candidate = Candidate.by_level(Evidence.of(traces, 2, 3, initial=0))
+    candidate = by_level(Evidence.of(traces, 2, 3, initial=0))
     assert candidate.levels.tolist() == [0, 1, 2]
     assert candidate.table.tolist() == [[1, 0], [1, 0], [2, 2]]
-    other = Candidate.by_level(Evidence.of([Episode(np.array([0]), np.array([0]))], 1, 2, initial=1))
+    other = by_level(Evidence.of([Episode(np.array([0]), np.array([0]))], 1, 2, initial=1))
     assert (other.levels.tolist(), other.table.tolist()) == ([1, 0], [[1], [1]])
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from nrm.inference import Episode, Evidence, TooManyStatesError, learn_machine
-from nrm.inference.search import Candidate, RewardNoiseSearch
+from nrm.inference.merging import Candidate
+from nrm.inference.search import RewardNoiseSearch
 
 TABLE = np.array([[1, 0, 0], [1, 2, 1], [2, 2, 2]])
 """F(a & F b) over a, b and one letter that means nothing; potentials 0, 1, 2."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrm.figures.curves import figure_2, grounding_figures, task_figures
+from nrm.figures.curves import figure_2, grounding_figures, summary_figures, task_figures
 from nrm.figures.series import collect
 from nrm.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILION, matplotlib_or_error, new_figure, save
-from nrm.figures.summary import summary_figures
 from nrm.results import GroundabilityRow, Record, measure_groundability, write_groundability_tables
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.inference.evidence import Evidence, Ints
-from nrm.inference.search import MAX_TRIED, Candidate, Fit, Search
+from nrm.inference.merging import Candidate
+from nrm.inference.search import MAX_TRIED, Fit, Search, with_ends
 
 Floats = NDArray[np.float64]
 
@@ -71,11 +72,8 @@ class LetterModel:
 
 def observed_pairs(evidence: Evidence) -> Floats:
     """(letters + 1, letters) how often each was observed after each other one; in the first row, at the beginning."""
-    before = np.empty_like(evidence.letters)
-    before[1:] = evidence.letters[:-1] + 1
-    before[evidence.begun] = 0
     result = np.zeros((evidence.letter_count + 1, evidence.letter_count))
-    np.add.at(result, (before, evidence.letters), 1.0)
+    np.add.at(result, (evidence.before(evidence.letters + 1, 0), evidence.letters), 1.0)
     return result
 
 
@@ -209,7 +207,7 @@ class LabelNoiseSearch(Search):
     def grown(self, fit: Fit) -> Iterator[Fit]:
         """Those first whose own transitions, were they free to lead elsewhere, would save most."""
         tagged = by_entry(fit)
-        candidate = fit.candidate.with_ends(self.evidence.level_count)
+        candidate = with_ends(fit.candidate, self.evidence.level_count)
         table, levels = fit.candidate.table[tagged.of], fit.candidate.levels[tagged.of]
         forward = self._through.forward(tagged.table, levels)
         gains = self._gains(forward, self._through.backward(candidate.table, candidate.levels, forward.chances), table)

@@ -15,8 +15,17 @@ from nrm.errors import ContradictionError, LearningError
 from nrm.inference.evidence import Evidence, Ints
 from nrm.inference.hypothesis import IDLE, Hypothesis, following, improbable
 from nrm.inference.label_noise import LabelNoiseSearch
-from nrm.inference.merging import UNSEEN, Merged, PrefixTree, fewer_states, merge, prefix_tree, search_order
-from nrm.inference.search import Candidate, RewardNoiseSearch
+from nrm.inference.merging import (
+    UNSEEN,
+    Candidate,
+    Merged,
+    PrefixTree,
+    fewer_states,
+    merge,
+    prefix_tree,
+    search_order,
+)
+from nrm.inference.search import RewardNoiseSearch
 
 
 class TooManyStatesError(LearningError):
@@ -109,7 +118,6 @@ def _completed(merged: Merged, tree: PrefixTree, evidence: Evidence, max_states:
             "give it more states, or, if rewards or symbols are sometimes wrong, say how often (reward_noise, "
             "label_noise)"
         )
-    merged = merged.in_order()
     after = merged.of_node[tree.of_step]
     seen = np.zeros((merged.states, evidence.letter_count), dtype=np.int64)
     np.add.at(seen, (evidence.before(after, 0), evidence.letters), 1)

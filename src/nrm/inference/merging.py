@@ -81,25 +81,31 @@ def prefix_tree(evidence: Evidence, letters: tuple[int, ...]) -> PrefixTree:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
-    """A machine with open transitions."""
+class Candidate:
+    """A machine over letters. State 0 is the initial one."""
 
     table: Ints
-    """(states, letters) the next state, or `UNSEEN`. State 0 is the initial one."""
+    """(states, letters) the next state; `UNSEEN` where it is open."""
     levels: Ints
     """(states,) the index of the potential of each."""
-    of_node: Ints
-    """(nodes,) the state that each node of the tree became; `UNSEEN` where merging ended before it came there."""
 
     @property
     def states(self) -> int:
         """How many states there are."""
         return len(self.levels)
 
-    def in_order(self) -> Merged:
-        """The same machine with its states in the order in which a search by letters comes upon them."""
+    def reachable(self) -> Candidate:
+        """What the initial state leads to, in the order in which a search by letters comes upon it."""
         order, place = search_order(self.table)
-        return Merged(place[self.table[order]], self.levels[order], place[self.of_node])
+        return Candidate(place[self.table[order]], self.levels[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Merged(Candidate):
+    """A machine that came of a prefix tree; what no episode took is open."""
+
+    of_node: Ints
+    """(nodes,) the state that each node of the tree became; `UNSEEN` where merging ended before it came there."""
 
 
 def merge(tree: PrefixTree, max_states: int | None = None) -> Merged:
@@ -315,14 +321,16 @@ class Folding:
                 self.visits[node] -= other
 
     def machine(self, red: list[int], letters: int) -> Merged:
-        """The red states as a table over so many letters; what leads elsewhere is open."""
+        """The red states over so many letters, in the order of a search by these; what leads elsewhere is open."""
         number = {node: place for place, node in enumerate(red)}
         table = np.full((len(red), letters), UNSEEN, dtype=np.int64)
         for node in red:
             for letter, child in self.children[node].items():
                 table[number[node], letter] = number.get(self.find(child), UNSEEN)
         of_node = [number.get(self.find(node), UNSEEN) for node in range(len(self._parent))]
-        return Merged(table, np.array([self.levels[node] for node in red], dtype=np.int64), np.array(of_node))
+        order, place = search_order(table)
+        levels = np.array([self.levels[red[state]] for state in order], dtype=np.int64)
+        return Merged(place[table[order]], levels, place[of_node])
 
 
 _PARENT, _CHILD, _VISITS, _LEVEL = range(4)

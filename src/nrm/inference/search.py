@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.inference.evidence import Evidence, Ints
-from nrm.inference.merging import Folding, search_order
+from nrm.inference.merging import Candidate, Folding
 
 SLIGHT = 1e-6
 """Nats that are no improvement."""
@@ -26,45 +26,26 @@ MAX_TRIED = 6
 """Candidates of a kind that are looked at in full, the most promising first."""
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A machine over all letters. State 0 is the initial one."""
+def blank(evidence: Evidence) -> Candidate:
+    """One state in which nothing ever happens."""
+    return Candidate(np.zeros((1, evidence.letter_count), dtype=np.int64), np.array([evidence.initial]))
 
-    table: Ints
-    """(states, letters) the next state."""
-    levels: Ints
-    """(states,) the index of the potential of each."""
 
-    @classmethod
-    def blank(cls, evidence: Evidence) -> Candidate:
-        """One state in which nothing ever happens."""
-        return cls(np.zeros((1, evidence.letter_count), dtype=np.int64), np.array([evidence.initial]))
+def by_level(evidence: Evidence) -> Candidate:
+    """A state for each potential; each letter leads from a potential to where it led most often, or nowhere."""
+    count = evidence.level_count
+    order = np.array([evidence.initial, *(level for level in range(count) if level != evidence.initial)])
+    led = np.zeros((count, evidence.letter_count, count), dtype=np.int64)
+    np.add.at(led, (evidence.levels_before, evidence.letters, evidence.levels), 1)
+    after = np.where(led.any(2), led.argmax(2), np.arange(count)[:, None])
+    return Candidate(np.argsort(order)[after[order]], order)
 
-    @classmethod
-    def by_level(cls, evidence: Evidence) -> Candidate:
-        """A state for each potential; each letter leads from a potential to where it led most often, or nowhere."""
-        count = evidence.level_count
-        order = np.array([evidence.initial, *(level for level in range(count) if level != evidence.initial)])
-        led = np.zeros((count, evidence.letter_count, count), dtype=np.int64)
-        np.add.at(led, (evidence.levels_before, evidence.letters, evidence.levels), 1)
-        after = np.where(led.any(2), led.argmax(2), np.arange(count)[:, None])
-        return cls(np.argsort(order)[after[order]], order)
 
-    @property
-    def states(self) -> int:
-        """How many states there are."""
-        return len(self.levels)
-
-    def with_ends(self, level_count: int) -> Candidate:
-        """With a state of each potential that is never left, for transitions to lead to."""
-        ends = np.arange(self.states, self.states + level_count)
-        table = np.concatenate([self.table, np.repeat(ends[:, None], self.table.shape[1], 1)])
-        return Candidate(table, np.append(self.levels, np.arange(level_count)))
-
-    def reachable(self) -> Candidate:
-        """The part that the initial state leads to."""
-        order, place = search_order(self.table)
-        return Candidate(place[self.table[order]], self.levels[order])
+def with_ends(candidate: Candidate, level_count: int) -> Candidate:
+    """With a state of each potential that is never left, for transitions to lead to."""
+    ends = np.arange(candidate.states, candidate.states + level_count)
+    table = np.concatenate([candidate.table, np.repeat(ends[:, None], candidate.table.shape[1], 1)])
+    return Candidate(table, np.append(candidate.levels, np.arange(level_count)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +94,11 @@ class Search(ABC):
         """The machine with the shortest description that is found, from several beginnings."""
         # Descent ends where no single change helps, and where that is depends on what it began with.
         few = 250  # episodes of a first search; all of them then mend what it found
-        episodes, blank, by_level = len(evidence.lengths), Candidate.blank(evidence), Candidate.by_level(evidence)
-        part = cls(evidence.pick(range(min(few, -(-episodes // 2)))), max_states).descend(blank).candidate
+        episodes, nothing, shown = len(evidence.lengths), blank(evidence), by_level(evidence)
+        part = cls(evidence.pick(range(min(few, -(-episodes // 2)))), max_states).descend(nothing).candidate
         search = cls(evidence, max_states)
-        beginnings = [part, *([] if episodes > 2 * few else [blank]), *also]
-        beginnings += [by_level] if by_level.states <= max_states else []
+        beginnings = [part, *([] if episodes > 2 * few else [nothing]), *also]
+        beginnings += [shown] if shown.states <= max_states else []
         found = [search.descend(candidate) for candidate in beginnings]
         return search.with_shared_moves(min(found, key=lambda fit: fit.length))
 
@@ -156,7 +137,7 @@ class Search(ABC):
 
     def retargeted(self, fit: Fit) -> Fit | None:
         """With one transition that leads elsewhere."""
-        candidate = fit.candidate.with_ends(self.evidence.level_count)
+        candidate = with_ends(fit.candidate, self.evidence.level_count)
         states, here = candidate.states, np.arange(fit.candidate.states)
         # A letter that did nothing so far has to be described where it leads from all states.
         new = _price(self.evidence.letter_count) + (fit.seen > 0).sum(0) * _price(fit.candidate.states)
@@ -315,7 +296,7 @@ class RewardNoiseSearch(Search):
 
     def grown(self, fit: Fit) -> Iterator[Fit]:
         """Those first after which the episodes go wrong least."""
-        candidate = fit.candidate.with_ends(self.evidence.level_count)
+        candidate = with_ends(fit.candidate, self.evidence.level_count)
         states, letters = candidate.table.shape
         to_come = self.to_come(candidate)
         active = np.asarray(fit.moves.any(0))
