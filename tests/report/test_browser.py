@@ -151,7 +151,7 @@ def test_the_player_steps_by_key_and_slider(opened: Open) -> None:
     page.locator(".facts dd", has_text="3 of").wait_for()
     page.get_by_label("Pause").click()
     page.get_by_label("Play", exact=True).wait_for()
-    page.get_by_label("Step on").click()
+    page.get_by_label("Next step").click()
     assert opened.count(".machine .state.current") == 1
 
 
@@ -163,7 +163,7 @@ def test_the_player_shows_every_method(opened: Open) -> None:
         ("none: RM is given the task and the true symbols", "%", "none: RNN is given neither")
     ):
         run.select_option(str(place))
-        page.get_by_label("Step on").click()
+        page.get_by_label("Next step").click()
         assert words in page.locator(".facts").inner_text()
         assert page.locator(".beliefs").count() == (0 if place == 2 else 1)
     page.get_by_label("Actions").select_option("greedy")

@@ -40,7 +40,7 @@ def opened(browser: Any, mixed: Page, tmp_path: Path) -> Iterator[Open]:
     found.page.context.close()
 
 
-def _trial(page: Page, task: str = "family reach") -> Json:
+def _trial(page: Page, task: str = "random tasks (reach)") -> Json:
     return next(page.data["trials"][group["trial"]] for group in page.data["groups"] if group["task"] == task)
 
 
@@ -58,26 +58,26 @@ def test_it_loads_cleanly_and_fits(browser: Any, mixed: Page, tmp_path: Path, wi
 
 def test_many_tasks_and_one_have_tables_of_their_own(opened: Open) -> None:
     many, one = opened.page.locator("#table table").all()
-    assert "Formulas never trained" in many.inner_text()
+    assert "Unseen formulas" in many.inner_text()
     assert "IQM" not in many.inner_text()
     assert many.locator("tbody tr").count() == 4
     assert one.locator("tbody tr").count() == 1
     assert "IQM" in one.inner_text()
     headings = [[cell.strip().lower() for cell in table.locator("th").all_inner_texts()] for table in (many, one)]
-    assert ["family" in names for names in headings] == [True, False]
+    assert ["task distribution" in names for names in headings] == [True, False]
     assert ["task" in names for names in headings] == [False, True]
-    assert opened.page.locator("[data-filter=task] summary").inner_text() == "Task or family: all"
-    assert opened.page.locator("#closer-tools label", has_text="Task or family").count() == 1
-    assert "2 families of tasks, 1 task" in opened.page.locator("#about").inner_text()
+    assert opened.page.locator("[data-filter=task] summary").inner_text() == "Task or distribution: all"
+    assert opened.page.locator("#closer-tools label", has_text="Task or distribution").count() == 1
+    assert "2 task distributions, 1 task" in opened.page.locator("#about").inner_text()
     labels = "charts => charts.map((chart) => [...chart.querySelectorAll('text')].at(-1).textContent)"
     assert opened.page.locator(".chart svg[role=img]").evaluate_all(labels) == ["steps", "steps", "episodes"]
 
 
 def test_formulas_can_be_chosen_and_played(opened: Open, mixed: Page) -> None:
     page, trial = opened.page, _trial(mixed)
-    _choose(opened, "Task", "family reach")
+    _choose(opened, "Task", "random tasks (reach)")
     assert page.locator("#formula").inner_text().startswith(ASKED)
-    assert "never trained" in page.locator("#formula .badge").inner_text()
+    assert "unseen" in page.locator("#formula .badge").inner_text()
     states = page.locator(".machine .state").count()
     assert states == trial["formulas"][0]["states"]
     other = trial["shown"][1]
@@ -90,7 +90,7 @@ def test_formulas_can_be_chosen_and_played(opened: Open, mixed: Page) -> None:
 
 def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
     page = opened.page
-    _choose(opened, "Task", "family reach")
+    _choose(opened, "Task", "random tasks (reach)")
     page.locator("#player-tools select").first.select_option("1")
     page.locator(".player").focus()
     page.keyboard.press("Home")
@@ -99,19 +99,19 @@ def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
     shown = page.locator(".view-cell").evaluate_all(cells)
     assert shown == ["gain", "", "lost", "", "", "gain", "lost", ""]
     assert "2.0 to go" in page.locator(".sight").inner_text()
-    page.get_by_label("Step on").click()
+    page.get_by_label("Next step").click()
     assert "%" in page.locator(".reads").inner_text()
     assert opened.count(".beliefs:not(.reads) .track") == 4
     page.locator("#player-tools select").first.select_option("2")
-    assert "is given of the task at the beginning" in page.locator(".sight").inner_text()
+    assert "is given at the start" in page.locator(".sight").inner_text()
 
 
 def test_what_is_left_confusable_is_told(opened: Open) -> None:
     page = opened.page
-    _choose(opened, "Task", "family tasks.txt")
-    assert "cannot tell apart: {a, b}" in page.locator("#words").inner_text()
+    _choose(opened, "Task", "tasks in tasks.txt")
+    assert "cannot separate {a, b}" in page.locator("#words").inner_text()
     assert opened.count("#words td.no") == 2
-    assert page.locator("#formula .badge").inner_text() == "never trained"
+    assert page.locator("#formula .badge").inner_text() == "unseen"
     _choose(opened, "Formula", "1")
     assert page.locator("#formula .badge").inner_text() == "trained on"
     assert opened.count("#grounding tbody .badge") == 2
@@ -122,6 +122,6 @@ def test_what_is_left_confusable_is_told(opened: Open) -> None:
 
 
 def test_symbols_over_time(opened: Open) -> None:
-    _choose(opened, "Task", "family reach")
+    _choose(opened, "Task", "random tasks (reach)")
     assert opened.count("#words .mini path.line") == 1
     assert "Symbols over time" in opened.page.locator("#words").inner_text()

@@ -31,9 +31,9 @@ def groups_of(data: Json, **wanted: str) -> list[Json]:
 
 
 def test_what_a_method_does_not_show_is_said_without_contradiction() -> None:
-    own = "remembers the state of the machine that it learns itself"
+    own = "tracks the state of its own learned machine"
     for name, unread, unbelieved in (
-        ("pure-learning", "learns symbols of its own, which have no names", own),
+        ("pure-learning", "learns symbols without names", own),
         ("automata-learning", METHODS["automata-learning"].knows, own),
         ("rnn", METHODS["rnn"].knows, METHODS["rnn"].knows),
     ):
@@ -92,7 +92,7 @@ def test_where_a_page_is_written(tmp_path: Path) -> None:
 
 
 def test_no_runs(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"there are no runs below .*; make one with 'nrm train"):
+    with pytest.raises(FileError, match=r"there are no runs below .*; train one with 'nrm train"):
         build_report(tmp_path)
     with pytest.raises(FileError, match="there is no folder"):
         build_report(tmp_path / "nowhere")

@@ -118,8 +118,8 @@ def test_a_file_has_no_other_formulas(tmp_path: Path) -> None:
     assert [row["origin"] for row in trial["formulas"]] == ["trained", "trained"]
     (group,) = page.data["groups"]
     assert group["tried"]["mean"] is None
-    assert group["task"] == "family tasks.txt"
-    assert "cannot tell apart: {a, b}" in " ".join(trial["words"]["sentences"])
+    assert group["task"] == "tasks in tasks.txt"
+    assert "cannot separate {a, b}" in " ".join(trial["words"]["sentences"])
     (tmp_path / "tasks.txt").unlink()
     assert build_report(tmp_path / "runs", recorded=0).data["trials"]  # the run keeps its tasks
     (tmp_path / "runs" / "one" / "tasks.npz").unlink()

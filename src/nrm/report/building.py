@@ -62,7 +62,7 @@ def build_report(
     stage = partial(partial, progress or (lambda *_: None))
     records, problems = read_records(root, stage("reading runs"))
     begun = [*_begun(root), *(record.path for record in records if not len(record.returns))]
-    unfinished = dict.fromkeys(begun, "begun; no episodes are saved yet")
+    unfinished = dict.fromkeys(begun, "started; no episodes are saved yet")
     records = [record for record in records if len(record.returns)]
     if not records:
         raise FileError(_no_runs(root, problems, unfinished))
@@ -117,7 +117,7 @@ def _analysis(task: Task) -> Analysis:
 def _method_data(name: str) -> Json:
     """What to say of a method: `unread` and `unbelieved` are why it shows no symbols, and no belief over states."""
     method = method_named(name)
-    own = "remembers the state of the machine that it learns itself"
+    own = "tracks the state of its own learned machine"
     return {
         "name": name,
         "label": method.label,
@@ -125,7 +125,7 @@ def _method_data(name: str) -> Json:
         "colour": f"light-dark({method.colour}, {method.dark})",
         "dash": " ".join(f"{2 * length:g}" for length in method.dash),  # lines are 2 pixels wide
         "grounds": method.grounds,
-        "unread": "learns symbols of its own, which have no names" if method.unknown == "both" else method.knows,
+        "unread": "learns symbols without names" if method.unknown == "both" else method.knows,
         "unbelieved": own if method.unknown in ("machine", "both") else method.knows,
     }
 
@@ -166,7 +166,7 @@ def _begun(root: Path) -> list[Path]:
 
 def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str]) -> str:
     if not problems and not unfinished:
-        return f"there are no runs below {root}; make one with 'nrm train --task 1 --out {root / 'run'}'"
+        return f"there are no runs below {root}; train one with 'nrm train --task 1 --out {root / 'run'}'"
     reasons = [f"{path}: {reason}" for path, reason in {**problems, **unfinished}.items()]
     return f"no run below {root} can be shown; {listing(reasons, 1)}"
 

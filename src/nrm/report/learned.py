@@ -34,16 +34,15 @@ def shortcut_words(found: Shortcuts) -> Json:
 
 
 def too_long(error: LimitError) -> Json:
-    """The same where the analysis gave up."""
-    return {"sentences": [f"The analysis gave up: {error}."], "symbols": [], "hidden": 0, "repair": []}
+    """The same if the analysis stopped at a limit."""
+    return {"sentences": [f"The analysis stopped: {error}."], "symbols": [], "hidden": 0, "repair": []}
 
 
 def family_words(pool: TaskSet, family: str) -> Json:
     """The same of many tasks together."""
     sizes = [machine.states for machine in pool.machines]
     about = (
-        f"Trained on {len(pool):,} tasks of the {family}, another with every episode. Their machines have "
-        f"{min(sizes)} to {max(sizes)} states."
+        f"Trained on {len(pool):,} {family}, one per episode. Their machines have {min(sizes)} to {max(sizes)} states."
     )
     try:
         found = task_set_shortcuts(pool)
@@ -52,14 +51,13 @@ def family_words(pool: TaskSet, family: str) -> Json:
         return {**words, "sentences": [about, *words["sentences"]]}
     others = {name: listing([one for one in names if one != name]) for names in found.confusable for name in names}
     verdict = (
-        "Their rewards together leave one reading of the symbols, the true one: symbols can be learned plainly, and "
-        "not just modulo shortcuts."
+        "Together, their rewards leave only the identity: symbols can be learned exactly, not only up to equivalence."
     )
     repair = []
     if not found.groundable:
         sets = "; ".join("{" + listing(names) + "}" for names in found.confusable)
-        verdict = f"However long one trains, their rewards cannot tell apart: {sets}."
-        repair = ["Train on further tasks, or on another family, in which one of them helps and the other does not."]
+        verdict = f"However long you train, their rewards cannot separate {sets}."
+        repair = ["Train on more tasks, or on another distribution, in which one of them helps and the other does not."]
     names = [found.alphabet.letter_name(letter) for letter in range(min(found.alphabet.size, MAX_SYMBOLS))]
     return {
         "sentences": [about, verdict],

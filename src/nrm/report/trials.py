@@ -147,8 +147,8 @@ def try_agents(
     kinds = _kinds(groups)
     if tasks and not kinds:
         raise ConfigError(
-            f"the task {tasks[0]} is for agents of many tasks, and there is no run of such; train one with 'nrm train "
-            "--tasks mixture'"
+            f"the task {tasks[0]} needs an agent of many tasks, and there is none; train one with 'nrm train --tasks "
+            "mixture'"
         )
     given = [understood(next(iter(kind.values())).records[0].config, tasks) for kind in kinds]
     for task in tasks:
@@ -190,7 +190,7 @@ def _try(
     try:
         pool = trained[0] if trained else first.config.pool
     except NrmError as error:  # the file of a family may be gone
-        problems.setdefault(first.path, f"its tasks cannot be drawn: {error}")
+        problems.setdefault(first.path, f"its tasks cannot be sampled: {error}")
         return
     assert pool
     formulas = choose(first.config, trained, count, given) if trained else []

@@ -65,7 +65,7 @@ class OneTask:
 
 @dataclass(frozen=True)
 class Family:
-    """What a run is about: another task of a sampler with every episode. These differ in length, so steps count."""
+    """What a run is about: a task distribution, one task per episode. Their lengths differ, so steps count."""
 
     sampler: str
     axis = "steps"
@@ -76,7 +76,7 @@ class Family:
     def name(self) -> str:
         """In a few words: of a file its name."""
         path = self.sampler.startswith(FILE_PREFIX)
-        return f"family {Path(self.sampler).name if path else self.sampler}"
+        return f"tasks in {Path(self.sampler).name}" if path else f"random tasks ({self.sampler})"
 
     title = name
 

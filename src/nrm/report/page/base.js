@@ -69,7 +69,7 @@ const ICONS = {
 const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", fill: "currentColor" }, svg("path", { d: ICONS[name] }));
 
 /** What some groups are about: a task each, a family of tasks, or some this and some that. */
-const subjectWord = (groups) => (groups.every((group) => group.many) ? "Family" : groups.some((group) => group.many) ? "Task or family" : "Task");
+const subjectWord = (groups) => (groups.every((group) => group.many) ? "Task distribution" : groups.some((group) => group.many) ? "Task or distribution" : "Task");
 
 /* The reader's choices, and who wants to know of a change. */
 const chosen = {

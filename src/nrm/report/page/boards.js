@@ -2,10 +2,10 @@
 
 const images = data.tiles.map((uri) => { const image = new Image(); image.src = uri; return image; });
 const VERDICTS = {
-  right: ["✓", "#0b5fae", "called by their true names"],
-  alike: ["≈", "#5b6570", "taken for what the task treats alike: harmless here"],
-  mirror: ["⇄", "#7a3e9d", "taken for their mirror images: the same rewards"],
-  wrong: ["✕", "#b23a00", "wrong: rewards could have told"],
+  right: ["✓", "#0b5fae", "correct"],
+  alike: ["≈", "#5b6570", "confused with a symbol that the task treats alike: harmless here"],
+  mirror: ["⇄", "#7a3e9d", "exchanged by a symmetry: the same rewards"],
+  wrong: ["✕", "#b23a00", "wrong: rewards can separate them"],
 };
 
 /** What lies where a letter is read: a place in the recording's tiles, or -1 where the letter has no picture. */
@@ -82,25 +82,25 @@ function drawGrounding(groups) {
     const learners = methods.filter((method) => method.grounds).map((method) => method.label);
     const filmed = groups.some((group) => methodOf(group.method).grounds && group.recordings.some((recording) => recording.filmed));
     box.replaceChildren(el("p", { class: "quiet" }, filmed
-      ? "This environment cannot be shown cell by cell. What the grounder takes each step for is in the episode player."
+      ? "This environment has no cells. The episode player shows the predicted symbol of each step."
       : learners.length
-      ? `No run of ${learners.join(", ")} could be played when the report was written, so there is no grounding to show.`
-      : `No method that was run here learns what the task's symbols look like. ${methods.map((method) => `${method.label[0].toUpperCase()}${method.label.slice(1)} ${method.unread}.`).join(" ")}`));
+      ? `No run of ${learners.join(", ")} could be loaded, so there is no grounding to show.`
+      : `No method here learns symbols. ${methods.map((method) => `${method.label[0].toUpperCase()}${method.label.slice(1)} ${method.unread}.`).join(" ")}`));
     return;
   }
   const show = ({ group, recording }) => {
     const { truth, learned, sure, verdicts, meaning } = recording.grounding;
     const title = (cell) => `(${cell % recording.width}, ${Math.floor(cell / recording.width)})`;
-    const left = board("What is there", recording, truth, [], (cell) => `${title(cell)}: ${nameOf(recording, truth[cell])}`);
-    const right = board(`What ${methodOf(group.method).label} learned`, recording, learned, verdicts, (cell) =>
-      `${title(cell)}: ${nameOf(recording, truth[cell])}, taken for ${nameOf(recording, learned[cell])} (${percent(sure[cell], 0)} sure)`);
+    const left = board("True symbols", recording, truth, [], (cell) => `${title(cell)}: ${nameOf(recording, truth[cell])}`);
+    const right = board(`Symbols learned by ${methodOf(group.method).label}`, recording, learned, verdicts, (cell) =>
+      `${title(cell)}: ${nameOf(recording, truth[cell])}, predicted ${nameOf(recording, learned[cell])} (${percent(sure[cell], 0)})`);
     const totals = Object.entries(VERDICTS).map(([name, looks]) => [looks, verdicts.filter((verdict) => verdict === name).length]);
     body.replaceChildren(el("div", { class: "boards" }, left, right),
       el("ul", { class: "legend" }, totals.filter(([, total]) => total).map(([[sign, colour, text], total]) => el("li", {},
         el("span", { class: "mark", style: { background: colour }, "aria-hidden": "true" }, sign), el("b", {}, count(total, "cell")), " ", text))),
       el("p", { class: "meaning" }, meaning),
       el("p", { class: "quiet" }, `${seriesName(group)}, seed ${recording.seed}.` +
-        (recording.drawn ? " Items are placed anew every episode; this is one such layout." : "")));
+        (recording.drawn ? " The layout is random in each episode; this is one of them." : "")));
   };
   const body = el("div", {});
   const choices = grounded.map(({ group, recording }, place) => [String(place), `${seriesName(group)}, seed ${recording.seed}`]);

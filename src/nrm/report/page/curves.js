@@ -4,8 +4,8 @@ const MEASURES = {
   return: { label: "return", format: (value) => decimal(value), axis: plainNumber },
   success: { label: "success rate", format: (value) => percent(value), axis: (value) => percent(value, 0), range: [0, 1] },
   length: { label: "episode length", format: (value) => decimal(value), axis: plainNumber },
-  modulo: { label: "grounding accuracy, modulo shortcuts", format: (value) => percent(value), axis: (value) => percent(value, 0), range: [0, 1] },
-  plain: { label: "grounding accuracy, plain", format: (value) => percent(value), axis: (value) => percent(value, 0), range: [0, 1] },
+  modulo: { label: "grounding accuracy, up to equivalence", format: (value) => percent(value), axis: (value) => percent(value, 0), range: [0, 1] },
+  plain: { label: "grounding accuracy, exact", format: (value) => percent(value), axis: (value) => percent(value, 0), range: [0, 1] },
 };
 const SPREADS = [["deviation", "standard deviation"], ["runs", "every run"], ["none", "nothing"]];
 const SMOOTHINGS = [["1", "none"], ["3", "a little"], ["7", "some"], ["15", "much"]];
@@ -41,7 +41,7 @@ function drawCharts() {
   const cards = [...charts.values()].map((lines) => [chartCard(lines[0].group), lines]);
   box.replaceChildren(...cards.map(([card]) => card));
   for (const [card, lines] of cards) drawChart(card, lines, range, charts.size);
-  if (!charts.size) box.append(el("p", { class: "card empty" }, "No curve: the filters above leave nothing that has this measure."));
+  if (!charts.size) box.append(el("p", { class: "card empty" }, "No curve: no run that matches the filters has this measure."));
   $("variants").replaceChildren(...(allVariants.length > 1 ? allVariants.filter((variant) => chosen.variant.has(variant)) : []).map((variant) =>
     el("li", {}, swatch(variantDash(variant)), " ", variantName(variant))));
   const points = ["episodes", "steps"].map((unit) => [unit, unique(series.filter((one) => one.unit === unit).map((one) => one.size)).sort((a, b) => a - b)])
@@ -172,7 +172,7 @@ function linesOf(one, x, y) {
 /** What the best policies without memory earn, computed exactly: a return below tells of no memory. */
 function references(known, { y, range, width }) {
   if (!known || view.measure !== "return") return [];
-  const texts = { blind: "best that sees nothing", memoryless: "best without memory" };
+  const texts = { blind: "best without observations", memoryless: "best without memory" };
   return Object.entries(texts).filter(([name]) => known[name] >= range[0] && known[name] <= range[1]).flatMap(([name, text]) => {
     const at = y(known[name]);
     return [svg("line", { class: `reference ${name}`, x1: MARGIN.left, x2: width - MARGIN.right, y1: at, y2: at }),

@@ -25,24 +25,24 @@ function showLearned(able, group, place) {
   const last = place === learned.versions.length - 1;
   const assumed = version.seen.filter(([, , , times]) => !times).length;
   const verdict = version.right === null ? null
-    : el("p", { class: version.right ? "yes" : "no" }, version.right ? "It is the task's machine, as far as episodes can show." : "It is not the task's machine.");
+    : el("p", { class: version.right ? "yes" : "no" }, version.right ? "It equals the task's machine, as far as episodes can show." : "It differs from the task's machine.");
   $("learned").replaceChildren(
-    el("p", {}, version.refuted ? refutation(version.refuted, before) : "Learned from further episodes; none had refuted the version before."),
+    el("p", {}, version.refuted ? refutation(version.refuted, before) : "Learned from more episodes; none refuted the previous version."),
     version.machine.drawing ? machinePicture({ name: `version ${place + 1}`, machine: version.machine }) : moveTable({ machine: version.machine })[0],
     ...[verdict].filter(Boolean), ...(last ? warning : []),
     el("p", {}, last && learned.guess ? `It ${learned.guess}.` : "", last && learned.note ? ` ${learned.note}` : ""),
     el("p", { class: "quiet" }, `Seed ${learned.seed}. `, last ? `${learned.certainty}. ` : "",
       learned.hidden ? `${count(learned.hidden, "version")} in between ${learned.hidden === 1 ? "is" : "are"} not shown.` : ""),
-    el("details", {}, el("summary", {}, "What its symbols are"), symbolTable(version)),
+    el("details", {}, el("summary", {}, "Its symbols"), symbolTable(version)),
     el("details", {}, el("summary", {}, `How often each transition was seen${assumed ? `; ${assumed} assumed` : ""}`), seenTable(version)));
 }
 
 /** The episode in words: what was read, and where the machine was wrong. */
 function refutation(refuted, before) {
   const steps = refuted.steps.map(([letter]) => letter);
-  return [before ? "The version before was refuted by an episode that read " : "Before anything was known, an episode read ",
+  return [before ? "The previous version was refuted by the episode " : "The first episode that paid a reward was ",
     refuted.hidden ? "… " : "", el("code", {}, steps.join(" → ")),
-    `: it showed the potential ${plainNumber(refuted.shown)}, where ${plainNumber(refuted.expected)} was expected.`];
+    `: its potential was ${plainNumber(refuted.shown)}, but ${plainNumber(refuted.expected)} was expected.`];
 }
 
 function symbolTable(version) {

@@ -6,10 +6,10 @@ function drawMachine(task) {
   const parts = [];
   if (drawing) parts.push(el("div", { class: "scrolls-x" }, machinePicture(task)));
   else parts.push(el("p", { class: "quiet" }, states > 60
-    ? `With ${whole(states)} states a drawing would show nothing.`
-    : "The drawing needs the extra [draw] when the report is written; the table says the same."));
+    ? `The machine has ${whole(states)} states, too many to draw.`
+    : "Drawing needs the extra [draw]. The table shows the same machine."));
   parts.push(el("p", { class: "quiet" },
-    `${count(states, "state")}; below each state's number is its potential, and a step pays the difference of potentials. A double ring: the task is done.`));
+    `${count(states, "state")}; the number below a state is its potential. The reward of a step is the difference of potentials. A double ring accepts.`));
   parts.push(el("details", { class: "moves", open: !drawing }, el("summary", {}, "As a table"), moveTable(task)));
   $("machine").replaceChildren(...parts);
 }
@@ -89,5 +89,5 @@ function drawWords(task) {
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Symbol"), el("th", { scope: "col" }, "Can rewards teach it?"), el("th", { scope: "col" }, "Confusable with"))),
       el("tbody", {}, rows))] : []),
     ...(hidden ? [el("p", { class: "quiet" }, `… and ${count(hidden, "more symbol")}`)] : []),
-    ...(repair.length ? [el("h4", {}, "To leave only the true reading"), el("ul", {}, repair.map((line) => el("li", {}, line)))] : []));
+    ...(repair.length ? [el("h4", {}, "Remedies"), el("ul", {}, repair.map((line) => el("li", {}, line)))] : []));
 }

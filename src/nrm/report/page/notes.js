@@ -2,8 +2,8 @@
 
 function startNotes() {
   const lists = [
-    ["Unfinished runs", "They are counted as far as they got only where no run of the same kind is finished.", data.unfinished],
-    ["Not used, or in part", "Everything else on this page is unaffected.", data.problems],
+    ["Unfinished runs", "Their results count only if no run of the same kind is finished.", data.unfinished],
+    ["Problems", "These files could not be used, or only in part. Everything else on this page is unaffected.", data.problems],
   ].filter(([, , entries]) => entries.length);
   $("notes").hidden = !lists.length;
   $("notes-body").replaceChildren(...lists.map(([title, text, entries]) => el("article", { class: "card" },
@@ -13,5 +13,5 @@ function startNotes() {
     const total = data.unfinished.length + data.problems.length;
     $("about").append(" · ", el("a", { href: "#notes" }, count(total, "note"), " on unfinished or unreadable runs"));
   }
-  $("footer").textContent = `Written ${data.written} by nrm ${data.version} from ${data.folder}. This page is one file: it loads nothing and can be sent as it is.`;
+  $("footer").textContent = `Written ${data.written} by nrm ${data.version} from ${data.folder}. This page is one file that loads nothing else.`;
 }

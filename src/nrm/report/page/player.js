@@ -3,7 +3,7 @@
 const ARROWS = { up: "↑ ", right: "→ ", down: "↓ ", left: "← " };
 const ENDS = {
   success: (steps) => `satisfied in ${count(steps, "step")}`, failure: (steps) => `violated after ${count(steps, "step")}`,
-  limit: () => "the time is up", cut: () => "the rest was not recorded",
+  limit: () => "time limit reached", cut: () => "the rest was not recorded",
 };
 let player = null;
 
@@ -40,7 +40,7 @@ function startPlayer(task, groups) {
   const offers = groups.flatMap((group) => group.recordings.flatMap((recording) => recording.episodes.map((episode) => ({ task, group, recording, episode }))));
   if (!offers.length) {
     $("player-tools").replaceChildren();
-    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode is shown: no run here has a checkpoint and an environment that renders as rgb_array."));
+    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode to show: a run needs a saved policy, and an environment that renders as rgb_array."));
     return;
   }
   const runs = unique(offers.map((offer) => offer.recording));
@@ -57,7 +57,7 @@ function startPlayer(task, groups) {
   };
   $("player-tools").replaceChildren(
     dropdown("Run", runs.map((recording, place) => [String(place), label(recording)]), String(runs.indexOf(wish)), (value) => { choice.recording = runs[Number(value)]; open(); }),
-    dropdown("Actions", [["sampled", "drawn from the policy"], ["greedy", "always the best"]], "sampled", (value) => { choice.greedy = value === "greedy"; open(); }));
+    dropdown("Actions", [["sampled", "sampled"], ["greedy", "greedy"]], "sampled", (value) => { choice.greedy = value === "greedy"; open(); }));
   open();
 }
 
@@ -91,8 +91,8 @@ class Player {
       this.canvas, el("div", {}, this.facts, this.beliefs), this.sight,
       el("div", { class: "transport" }, this.strip, this.slider,
         el("div", { class: "buttons" },
-          this.button("first", "First step", () => this.go(0)), this.button("back", "Step back", () => this.go(this.place - 1)), this.playButton,
-          this.button("on", "Step on", () => this.go(this.place + 1)), this.button("last", "Last step", () => this.go(this.last)),
+          this.button("first", "First step", () => this.go(0)), this.button("back", "Previous step", () => this.go(this.place - 1)), this.playButton,
+          this.button("on", "Next step", () => this.go(this.place + 1)), this.button("last", "Last step", () => this.go(this.last)),
           el("span", { class: "quiet keys", "aria-hidden": "true" }, ["←", "→", "space", "Home", "End"].map((key) => el("kbd", {}, key))))),
       this.words);
     $("player").replaceChildren(this.root);
@@ -162,7 +162,7 @@ class Player {
   }
 
   caption(now, state, total) {
-    if (!now) return `The beginning; state ${state}`;
+    if (!now) return `Start; state ${state}`;
     const { recording } = this;
     const end = this.place === this.last ? `; ${ENDS[this.episode.end](this.last)}` : "";
     return `Step ${this.place}: ${actionOf(recording, now)}, symbol ${nameOf(recording, now.letter)}, reward ${plainNumber(now.reward)}, return ${plainNumber(Math.round(total * 100) / 100)}, state ${state}${end}`;
@@ -194,11 +194,11 @@ class Player {
     const { task, recording, group } = this;
     if (!this.episode.steps.some((step) => step.belief)) {
       const { label, unbelieved } = methodOf(group.method);
-      const why = el("p", { class: "quiet" }, `In the memory of ${label} no belief over states of the task's machine can be read: it ${unbelieved}. The task's machine is in state ${state}.`);
+      const why = el("p", { class: "quiet" }, `${label} has no belief over the states of this machine: it ${unbelieved}. The true state is ${state}.`);
       const own = new Map(now && now.learned ? now.learned : [[0, 1]]);
       const seen = this.episode.steps.flatMap((step) => (step.learned || []).map(([number]) => number));
       const known = seen.length ? unique([0, ...seen]).sort((a, b) => a - b) : [];
-      const learned = known.length ? [el("h4", {}, "States of its own machine"), shareBars("Where it is in the machine that it has learned", known, own, () => "")] : [];
+      const learned = known.length ? [el("h4", {}, "States of the learned machine"), shareBars("Belief over the states of the learned machine", known, own, () => "")] : [];
       this.beliefs.replaceChildren(why, ...learned);
       return;
     }
@@ -208,7 +208,7 @@ class Player {
     const image = mirror ? mirror[state] : state;
     const listed = states.length <= 12 ? states.map((_, number) => number) : unique([...belief.keys(), state]).sort((a, b) => a - b);
     this.beliefs.replaceChildren(shareBars("Belief over the machine's states", listed, belief, (number) =>
-      [number === state && "● true state", image !== state && number === image && "⇄ its mirror image"].filter(Boolean).join(", ")));
+      [number === state && "● true state", image !== state && number === image && "⇄ its image under the symmetry"].filter(Boolean).join(", ")));
   }
 
   /** Of an agent of many tasks: what it reads, and what its policy sees of the task. */
@@ -217,9 +217,9 @@ class Player {
     if (!task.view) return;
     const given = !this.episode.steps.some((step) => step.belief);
     const belief = given ? [[task.machine.initial, 1]] : now ? now.belief : [[task.machine.initial, 1]];
-    const title = given ? `What ${methodOf(group.method).label} is given of the task at the beginning` : "What the policy sees of the task";
+    const title = given ? `Task encoding that ${methodOf(group.method).label} is given at the start` : "Task encoding that the policy sees";
     this.sight.replaceChildren(
-      el("div", {}, el("h4", {}, "What the grounder reads"), methodOf(group.method).grounds ? readBars(this.recording, now) : el("p", { class: "quiet" }, `Nothing: ${methodOf(group.method).label} ${methodOf(group.method).knows}.`)),
+      el("div", {}, el("h4", {}, "Predicted symbols"), methodOf(group.method).grounds ? readBars(this.recording, now) : el("p", { class: "quiet" }, `None: ${methodOf(group.method).label} ${methodOf(group.method).knows}.`)),
       el("div", {}, el("h4", {}, title), viewPicture(task.view, belief, now ? now.letter : null)));
   }
 

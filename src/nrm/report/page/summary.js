@@ -1,6 +1,6 @@
 /* The tiles and the table of results. */
 
-/* Agents of one task and agents of many are told by other numbers, each in a table of its own. */
+/* Agents of one task and agents of many have different scores, so each kind has its own table. */
 const COLUMNS = [
   { name: "Environment", key: (group) => group.env, cell: (group) => group.env, className: "place", when: () => many("env") },
   { name: "Task", key: (group) => group.task, cell: (group) => el("button", { type: "button", class: "link", title: "Look closer", onclick: () => lookCloser(group) }, group.task), className: "place" },
@@ -10,17 +10,17 @@ const COLUMNS = [
   { name: "Last 100", title: "Mean return of the last 100 episodes, ± standard deviation over runs", key: (group) => first(group.last), cell: (group) => spreadCell(group, group.last, decimal), number: true },
   { name: "IQM [95 %]", title: "Interquartile mean of the same, with its 95 % bootstrap interval", key: (group) => first(group.iqm), cell: intervalCell, number: true },
   { name: "Area", title: "Mean return of all episodes: the area under the learning curve, ± standard deviation over runs", key: (group) => first(group.area), cell: (group) => spreadCell(group, group.area, decimal), number: true },
-  { name: "Grounding", title: "Share of the cells that the grounder calls by their true name", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
-  { name: "… modulo shortcuts", title: "The same, where confusions that no reward can tell count as right", key: (group) => first(group.modulo), cell: (group) => spreadCell(group, group.modulo, percent), number: true },
-  { name: "CPU s", title: "Processor seconds of a run", key: (group) => first(group.cpu), cell: (group) => decimal(first(group.cpu)), number: true },
+  { name: "Grounding", title: "Exact accuracy of the grounder, over all cells", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
+  { name: "… up to equivalence", title: "Accuracy that forgives confusions which no reward of the task can correct", key: (group) => first(group.modulo), cell: (group) => spreadCell(group, group.modulo, percent), number: true },
+  { name: "CPU s", title: "CPU seconds of a run", key: (group) => first(group.cpu), cell: (group) => decimal(first(group.cpu)), number: true },
 ];
 const MANY_COLUMNS = [
-  ...COLUMNS.slice(0, 5).map((column) => (column.name === "Task" ? { ...column, name: "Family" } : column)),
-  { name: "Steps", title: "Steps of all environments together", key: (group) => group.curves.length, cell: (group) => whole(group.curves.length), number: true },
-  { name: "Success, last 100", title: "Share of the last 100 training episodes in which the task was done", key: (group) => group.success, cell: (group) => percent(group.success), number: true },
-  { name: "Formulas never trained", title: "Mean success on the formulas of the closer look: sampled actions, no reward read", key: (group) => (group.tried ? group.tried.mean : null), cell: (group) => percent(group.tried && group.tried.mean), number: true },
-  { name: "Symbols", title: "Share of the observations that the grounder calls by their true name, at the end", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
-  { name: "Right from", title: "Steps after which the grounder named everything right for the first time; the mean over runs, where all did", key: rightFrom, cell: (group) => (rightFrom(group) === null ? "–" : `step ${whole(Math.round(rightFrom(group)))}`), number: true },
+  ...COLUMNS.slice(0, 5).map((column) => (column.name === "Task" ? { ...column, name: "Task distribution" } : column)),
+  { name: "Steps", title: "Training steps, summed over environments", key: (group) => group.curves.length, cell: (group) => whole(group.curves.length), number: true },
+  { name: "Success, last 100", title: "Share of the last 100 training episodes that satisfied their task", key: (group) => group.success, cell: (group) => percent(group.success), number: true },
+  { name: "Unseen formulas", title: "Mean success on unseen formulas: sampled actions, no rewards read", key: (group) => (group.tried ? group.tried.mean : null), cell: (group) => percent(group.tried && group.tried.mean), number: true },
+  { name: "Symbols", title: "Exact accuracy of the grounder at the end", key: (group) => first(group.plain), cell: (group) => spreadCell(group, group.plain, percent), number: true },
+  { name: "Right from", title: "Training steps until all symbols were correct for the first time; mean over runs, if all got there", key: rightFrom, cell: (group) => (rightFrom(group) === null ? "–" : `step ${whole(Math.round(rightFrom(group)))}`), number: true },
   COLUMNS.at(-1),
 ];
 const sorting = { column: null, descending: false };
@@ -50,7 +50,7 @@ function startSummary() {
 function taskCount() {
   const names = unique(data.groups.filter((group) => group.many).map((group) => group.task)).length;
   const tasks = data.tasks.length - names;
-  return [names && count(names, "famil", "ies").replace("1 famil", "1 family"), (tasks || !names) && count(tasks, "task")].filter(Boolean).join(" of tasks, ") + (names && !tasks ? " of tasks" : "");
+  return [names && count(names, "task distribution"), (tasks || !names) && count(tasks, "task")].filter(Boolean).join(", ");
 }
 
 /** For each method the mean over what is shown, as a first impression; of many tasks first. */
@@ -65,12 +65,12 @@ function manyTiles(shown) {
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     const symbols = groups.filter((group) => group.plain).map((group) => first(group.plain));
     return el("div", { class: "card tile", style: { "--series": method.colour } },
-      el("span", { class: "name" }, `${method.label}, many tasks`), el("span", { class: "quiet" }, method.knows.replace("the task", "a task with every episode")),
+      el("span", { class: "name" }, `${method.label}, many tasks`), el("span", { class: "quiet" }, method.knows.replace("the task", "one task per episode")),
       tried.length
-        ? el("strong", {}, percent(mean(tried.map((group) => group.tried.mean))), " ", el("small", {}, "of formulas never trained"))
+        ? el("strong", {}, percent(mean(tried.map((group) => group.tried.mean))), " ", el("small", {}, "of unseen formulas"))
         : el("strong", {}, percent(mean(groups.map((group) => group.success))), " ", el("small", {}, "success, last 100")),
       el("span", { class: "quiet" }, count(groups.reduce((sum, group) => sum + group.counted, 0), "run"),
-        symbols.length ? `; symbols ${percent(mean(symbols), 0)} right, plainly` : null));
+        symbols.length ? `; symbols ${percent(mean(symbols), 0)} correct` : null));
   });
 }
 
@@ -87,13 +87,13 @@ function oneTiles(shown) {
       el("span", { class: "name" }, method.label), el("span", { class: "quiet" }, method.knows),
       el("strong", {}, decimal(mean((group) => group.last)), " ", el("small", {}, "return, last 100")),
       el("span", { class: "quiet" }, `${count(tasks, "task")}, ${count(groups.reduce((sum, group) => sum + group.counted, 0), "run")}`,
-        modulo === null ? null : `; symbols ${percent(modulo, 0)} right modulo shortcuts`));
+        modulo === null ? null : `; symbols ${percent(modulo, 0)} correct up to equivalence`));
   });
 }
 
 function tables() {
   const shown = shownGroups();
-  if (!shown.length) return [el("p", { class: "card empty" }, "Nothing is chosen: the filters above leave no run.")];
+  if (!shown.length) return [el("p", { class: "card empty" }, "No run matches the filters above.")];
   return [[MANY_COLUMNS, shown.filter((group) => group.many)], [COLUMNS, shown.filter((group) => !group.many)]]
     .filter(([, groups]) => groups.length).map(([columns, groups]) => table(columns.filter((column) => !column.when || column.when()), groups));
 }

@@ -1,19 +1,19 @@
-/* Agents of many tasks: the formulas that they were tried on, how often these were done, and what was read when. */
+/* Agents of many tasks: the formulas that they were tested on, success, and accuracy of symbols over time. */
 
-const ORIGINS = { given: "never trained", drawn: "never trained", longer: "never trained, longer than any that was", trained: "trained on" };
+const ORIGINS = { given: "unseen", drawn: "unseen", longer: "unseen, longer than all training tasks", trained: "trained on" };
 const seedList = (seeds) => (seeds.length === 1 ? `seed ${seeds[0]}` : `seeds ${seeds.join(", ")}`);
 
 /** The closer look at groups that share a trial. */
 function openTrial(groups) {
   const trial = data.trials[groups[0].trial];
-  $("grounding-title").textContent = "Formulas that were never trained";
+  $("grounding-title").textContent = "Unseen formulas";
   if (!trial || !trial.formulas.length) {
     showFormula(groups[0].task);
-    $("machine").replaceChildren(el("p", { class: "quiet" }, "Every episode had another task. No agent could be tried on formulas when the report was written."));
+    $("machine").replaceChildren(el("p", { class: "quiet" }, "Trained on many tasks. No agent could be loaded and tested on formulas."));
     $("words").replaceChildren();
     if (trial) drawWords({ words: trial.words });
     $("words").append(...symbolsOverTime(groups));
-    $("grounding").replaceChildren(el("p", { class: "quiet" }, "No formula was tried."));
+    $("grounding").replaceChildren(el("p", { class: "quiet" }, "No formula was tested."));
     startPlayer({ machine: { initial: 0, states: [] } }, []);
     return;
   }
@@ -40,9 +40,9 @@ function drawTried(trial, groups, open, choose) {
   const tried = groups.filter((group) => group.tried);
   const unseen = trial.formulas.filter((row) => row.origin !== "trained").length;
   const parts = [];
-  $("grounding-title").textContent = unseen ? "Formulas that were never trained" : "Formulas, all of them trained on";
-  if (!tried.length) { $("grounding").replaceChildren(el("p", { class: "quiet" }, "No agent could be tried.")); return; }
-  parts.push(el("h4", {}, "Success by size of machine"), el("div", { class: "sizes" }, tried[0].tried.sizes.flatMap((size, place) => [
+  $("grounding-title").textContent = unseen ? "Unseen formulas" : "Training formulas";
+  if (!tried.length) { $("grounding").replaceChildren(el("p", { class: "quiet" }, "No agent could be tested.")); return; }
+  parts.push(el("h4", {}, "Success by machine size"), el("div", { class: "sizes" }, tried[0].tried.sizes.flatMap((size, place) => [
     el("span", { class: "size" }, `${size.least === size.most ? size.least : `${size.least}–${size.most}`} states`, el("small", {}, count(size.tasks, "formula"))),
     el("div", { class: "bars" }, tried.map((group) => {
       const rate = group.tried.sizes[place].success_rate;
@@ -53,16 +53,16 @@ function drawTried(trial, groups, open, choose) {
   if (tried.length > 1) parts.push(el("ul", { class: "legend" }, tried.map((group) => el("li", {}, groupSwatch(group), " ", seriesName(group)))));
   const order = trial.formulas.map((_, number) => number).sort((a, b) => (trial.formulas[a].origin !== "given") - (trial.formulas[b].origin !== "given") || trial.formulas[a].states - trial.formulas[b].states);
   const head = el("tr", {}, el("th", { scope: "col" }, "Formula"), el("th", { scope: "col", class: "number" }, "States"),
-    tried.map((group) => [el("th", { scope: "col", class: "number" }, tried.length > 1 ? seriesName(group) : "Success"), tried.length > 1 ? null : el("th", { scope: "col", class: "number", title: "Mean steps of the episodes in which it was done" }, "Steps")]));
+    tried.map((group) => [el("th", { scope: "col", class: "number" }, tried.length > 1 ? seriesName(group) : "Success"), tried.length > 1 ? null : el("th", { scope: "col", class: "number", title: "Mean length of successful episodes" }, "Steps")]));
   const rows = order.map((number) => {
     const row = trial.formulas[number];
     const name = trial.shown.includes(number) ? el("button", { type: "button", class: "link", title: "Play it", "aria-pressed": number === open, onclick: () => choose(number) }, row.formula) : row.formula;
     return el("tr", { class: number === open ? "open" : "" }, el("td", { class: "formula-cell" }, name, row.origin === "trained" && unseen ? el("span", { class: "badge" }, "trained on") : null), el("td", { class: "number" }, row.states),
-      tried.map((group) => [el("td", { class: "number", title: group.tried.steps[number] === null ? "never done" : `${decimal(group.tried.steps[number])} steps` }, percent(group.tried.success[number], 0)), tried.length > 1 ? null : el("td", { class: "number" }, decimal(group.tried.steps[number]))]));
+      tried.map((group) => [el("td", { class: "number", title: group.tried.steps[number] === null ? "never satisfied" : `${decimal(group.tried.steps[number])} steps` }, percent(group.tried.success[number], 0)), tried.length > 1 ? null : el("td", { class: "number" }, decimal(group.tried.steps[number]))]));
   });
   parts.push(el("h4", {}, "Formula by formula"), el("div", { class: "formula-box scrolls-y", tabindex: 0, role: "region", "aria-label": "Success formula by formula" }, el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, rows))));
   const runs = tried.map((group) => `${seriesName(group)} ${seedList(group.tried.seeds)}`).join("; ");
-  parts.push(el("p", { class: "quiet" }, `${tried[0].tried.episodes} episodes each, actions drawn from the policy, no reward read; ${runs}. Underlined formulas can be played.`));
+  parts.push(el("p", { class: "quiet" }, `${tried[0].tried.episodes} episodes each, sampled actions, no rewards read; ${runs}. Click an underlined formula to play it.`));
   $("grounding").replaceChildren(...parts);
 }
 
@@ -74,7 +74,7 @@ function symbolsOverTime(groups) {
   const length = Math.max(...known.map((group) => group.curves.length));
   const x = (step) => left + (step / length) * (width - left - 8);
   const y = (share) => height - bottom - share * (height - bottom - top);
-  const picture = svg("svg", { class: "mini", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Share of symbols named right over ${known[0].curves.unit}` });
+  const picture = svg("svg", { class: "mini", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Share of correct symbols over ${known[0].curves.unit}` });
   for (const share of [0, 0.5, 1])
     picture.append(svg("line", { class: "rule", x1: left, x2: width - 8, y1: y(share), y2: y(share) }), svg("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, percent(share, 0)));
   for (const step of ticks([0, length], 3))
@@ -88,17 +88,17 @@ function symbolsOverTime(groups) {
     const runs = group.right_from.filter((step) => step !== null);
     const all = runs.length === group.right_from.length;
     const who = groups.length > 1 ? `${seriesName(group)}: ` : "";
-    if (!runs.length) return `${who}${who ? "no" : "No"} run was right about everything that it was asked.`;
+    if (!runs.length) return `${who}${who ? "no" : "No"} run named every symbol correctly.`;
     const span = Math.min(...runs) === Math.max(...runs) ? `step ${whole(runs[0])}` : `steps ${whole(Math.min(...runs))} to ${whole(Math.max(...runs))}`;
-    return `${who}${who ? "everything" : "Everything"} named right for the first time at ${span}${all ? "" : `, in ${runs.length} of ${count(group.right_from.length, "run")}`}.`;
+    return `${who}${who ? "all" : "All"} symbols correct for the first time at ${span}${all ? "" : `, in ${runs.length} of ${count(group.right_from.length, "run")}`}.`;
   });
   return [el("h4", {}, "Symbols over time"), picture, ...lines.map((line) => el("p", { class: "quiet" }, line))];
 }
 
 /** What a grounder takes the last step for: the likeliest letters. */
 function readBars(recording, now) {
-  if (!now || !now.read) return el("p", { class: "quiet" }, "Nothing is read before the first step.");
-  return el("div", { class: "beliefs reads", role: "img", "aria-label": `It reads ${now.read.map(([letter, share]) => `${nameOf(recording, letter)} ${percent(share, 0)}`).join(", ")}` },
+  if (!now || !now.read) return el("p", { class: "quiet" }, "None before the first step.");
+  return el("div", { class: "beliefs reads", role: "img", "aria-label": `Predicted: ${now.read.map(([letter, share]) => `${nameOf(recording, letter)} ${percent(share, 0)}`).join(", ")}` },
     now.read.slice(0, 4).flatMap(([letter, share]) => [
       el("span", { class: letter === now.letter ? "now" : "" }, nameOf(recording, letter)),
       el("div", { class: "track" }, el("div", { class: "bar", style: { width: `${100 * share}%` } })),
@@ -113,7 +113,7 @@ function viewPicture(view, belief, letter) {
   const mean = (pick) => belief.reduce((sum, [state, share]) => sum + (share / total) * pick(state), 0);
   const cell = (block, place, when) => {
     const gain = mean((state) => view.states[state][block][place]), lost = mean((state) => view.states[state][block + 1][place]);
-    const words = [gain > 0.005 && `helps ${decimal(gain, 2)}`, gain < -0.005 && `sets back ${decimal(-gain, 2)}`, lost > 0.005 && `loses ${decimal(lost, 2)}`].filter(Boolean);
+    const words = [gain > 0.005 && `helps ${decimal(gain, 2)}`, gain < -0.005 && `undoes progress ${decimal(-gain, 2)}`, lost > 0.005 && `violates ${decimal(lost, 2)}`].filter(Boolean);
     const kind = lost >= Math.abs(gain) && lost > 0.005 ? "lost" : gain > 0.005 ? "gain" : gain < -0.005 ? "back" : "";
     const size = Math.max(Math.abs(gain), lost);
     return el("div", { class: `view-cell ${kind}`, title: `${view.letters[place]} ${when}: ${words.join(", ") || "changes nothing"}`, style: { "--much": `${Math.round(100 * size)}%` } }, { lost: "✕", gain: "+", back: "−" }[kind] ?? "");
@@ -121,10 +121,10 @@ function viewPicture(view, belief, letter) {
   const names = view.letters.map((name, place) => el("div", { class: `view-name${view.numbers[place] === letter ? " here" : ""}` }, name));
   const left = 10 * mean((state) => view.left[state]);
   return [
-    el("div", { class: "view", role: "img", "aria-label": "What helps, sets back or loses the task, symbol by symbol", style: { "--columns": view.letters.length } },
+    el("div", { class: "view", role: "img", "aria-label": "Symbols that help, undo progress or violate the task", style: { "--columns": view.letters.length } },
       el("div", {}), names, el("div", { class: "view-when" }, "now"), view.letters.map((_, place) => cell(0, place, "now")),
       el("div", { class: "view-when" }, "next"), view.letters.map((_, place) => cell(2, place, "next"))),
-    el("p", { class: "quiet" }, el("span", { class: "view-key gain" }, "+"), " helps ", el("span", { class: "view-key back" }, "−"), " sets back ", el("span", { class: "view-key lost" }, "✕"),
-      ` loses the task · ${left < 0.05 ? "done" : `${decimal(left)} to go`}${view.hidden ? ` · ${count(view.hidden, "symbol")} not shown` : ""}`),
+    el("p", { class: "quiet" }, el("span", { class: "view-key gain" }, "+"), " helps ", el("span", { class: "view-key back" }, "−"), " undoes progress ", el("span", { class: "view-key lost" }, "✕"),
+      ` violates the task · ${left < 0.05 ? "satisfied" : `${decimal(left)} to go`}${view.hidden ? ` · ${count(view.hidden, "symbol")} not shown` : ""}`),
   ];
 }
