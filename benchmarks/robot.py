@@ -154,7 +154,7 @@ def main(config: Config) -> None:
             spent[method].append(run.seconds)
             shown: tuple[object, ...] = ("–", "–", "–")
             if isinstance(run.model, NeuralRewardMachine):
-                found = meter.measure_borders(run.model, *probe)
+                found = meter.measure_borders(run.model, *probe)  # type: ignore[arg-type]
                 shown = (f"{found.near:.1%}", f"{found.far:.1%}", decided(run.callback))
                 models[seed] = run.model
                 for update in run.callback.updates:

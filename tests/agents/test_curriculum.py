@@ -79,7 +79,7 @@ def test_choices_go_into_the_env_and_runs_go_on_exactly(tmp_path: Path) -> None:
     assert whole.curriculum is not None
     assert whole.tasks is not None
     steps = whole.tasks.union.distance_to_acceptance[whole.tasks.initial]
-    assert steps[whole.env.task].max() > 1  # type: ignore[attr-defined]
+    assert steps[whole.env.task].max() > 1
     first: Any = whole.learner.collect()
     begun = first.done[:-1].nonzero()
     assert (steps[first.task[begun[:, 0] + 1, begun[:, 1]]] == 1).all()  # every episode that began since

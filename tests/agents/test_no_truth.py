@@ -42,15 +42,11 @@ def lie(env: BatchedEnv) -> None:
         label, state, final = honest.truth.__get__(self)
         return Truth(other(label), torch.full_like(state, accepting), torch.full_like(final, accepting))
 
-    def probe(self: Any, *request: int) -> Probe:
-        found: Probe = honest.probe(self, *request)
-        return found._replace(letters=other(found.letters))
+    def probe(self: Any, *request: int) -> Probe | None:
+        found: Probe | None = honest.probe(self, *request)
+        return None if found is None else found._replace(letters=other(found.letters))
 
-    lies: dict[str, Any] = {"truth": property(truth), "true_labels": lambda self: other(honest.true_labels(self))}
-    if hasattr(env, "probe"):
-        lies["probe"] = probe
-    if hasattr(env, "labelled"):
-        lies["labelled"] = lambda self: None
+    lies: dict[str, Any] = {"truth": property(truth), "probe": probe}
     env.__class__ = type("Liar", (honest,), lies)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 import nrm
 from nrm.agents import METHODS, NetworkConfig, Trainer, evaluate, new_trainer
@@ -97,10 +96,7 @@ def test_only_rm_acts_on_the_truth(method: str) -> None:
 def test_labels_are_not_needed_for_learning_the_grounding(monkeypatch: pytest.MonkeyPatch) -> None:
     with_labels = run(trainer(corridor(), "nrm", 120, seed=2))
 
-    def hidden(env: BatchedTasks) -> Tensor | None:
-        return None
-
-    monkeypatch.setattr(BatchedTasks, "true_labels", hidden)
+    monkeypatch.setattr(BatchedTasks, "probe", lambda env, count, seed=0: None)
     without = run(trainer(corridor(), "nrm", 120, seed=2))
     assert without.history.returns == with_labels.history.returns
     assert without.history.accuracy == []

@@ -47,11 +47,10 @@ def test_a_frozen_grounder_stays_what_it_was(source: Path, tmp_path: Path) -> No
     accuracy = RunFolder(frozen).grounding()
     assert accuracy is not None
     assert accuracy["episode"].tolist() == [0]
-    labels = load_run(source).trainer.env.true_labels()
-    frames = load_run(source).trainer.env.frames
-    assert labels is not None
-    named = load_run(source).grounder(frames).argmax(-1)
-    assert accuracy["accuracy"][0] == pytest.approx(float((named == labels).double().mean()))
+    shown = load_run(source).trainer.env.probe(0)
+    assert shown is not None
+    named = load_run(source).grounder(shown.observations).argmax(-1)
+    assert accuracy["accuracy"][0] == pytest.approx(float((named == shown.letters).double().mean()))
 
 
 def test_it_learns_on_from_there(source: Path, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import head_for
-from nrm.agents.devices import device_of
 from nrm.agents.encoding import observations_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
 from nrm.agents.networks.layers import RunningFeatures, SharedTrunk
@@ -101,7 +100,7 @@ def act(
 
     `summary`: what memories that learn read of observations.
     """
-    task = current_tasks(env, observation.device)
+    task = env.task
     carry = memory.begin(task) if carry is None else carry
     while True:
         action = choose(observation, carry)
@@ -111,16 +110,10 @@ def act(
         paid = batch.reward if reads_rewards else torch.zeros_like(batch.reward)
         seen = Transition(batch.final_observation, shown, action, paid, state, truth.label)
         reached = memory.read(carry, seen)
-        following = current_tasks(env, observation.device)
+        following = env.task
         after = memory.reset(reached, batch.terminated | batch.truncated, following)
         yield Step(observation, carry, task, action, batch, truth, seen, reached, after)
         observation, carry, task = batch.observation, after, following
-
-
-def current_tasks(env: BatchedEnv, device: torch.device | None = None) -> Tensor:
-    """(envs,) the number of the task that each environment has now; 0 where there is one."""
-    found: Tensor | None = getattr(env, "task", None)
-    return torch.zeros(env.count, dtype=torch.int64, device=device) if found is None else found
 
 
 class Actor:
@@ -142,7 +135,7 @@ class Actor:
         self.env = env
         self.memory = memory
         self.steps = steps
-        self.device = device_of(env)
+        self.device = env.device
         self.head = head_for(env.actions, self.device)
         self.held = held or self.head.held
         self.observation = env.reset(seed)
@@ -172,7 +165,7 @@ class Actor:
         # The policy is a table where all pairs of an observation and a memory are about as many as a rollout has steps.
         self._tabled = 0 < self._seen.count * self._rows_of_memory <= 4 * steps * env.count
         self._unmoved = torch.zeros(env.count, 0, device=self.device)
-        self.carry = memory.begin(current_tasks(env, self.device))
+        self.carry = memory.begin(env.task)
 
     @torch.no_grad()
     def collect(self) -> Rollout:

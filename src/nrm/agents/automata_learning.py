@@ -5,19 +5,16 @@ Automata learning is given the true symbols; pure learning is given observations
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
-from typing import cast
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nrm.agents.devices import device_of
 from nrm.agents.machine_methods import grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs import BatchedEnv, Probe, ProbedEnv, tasks_of
+from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
@@ -36,14 +33,12 @@ def judge_for(env: BatchedEnv, letters: SymbolIndex) -> Judge | None:
     if isinstance(letters, LabelledSymbols):
         return partial(_judge_labelled, env.machine, letters)
     assert isinstance(letters, ObservedSymbols)
-    if letters.numbers is None or letters.continuous:
-        able = env.frames is not None or isinstance(env, ProbedEnv)
-        return partial(_judge_read, env, letters, cache(partial(_shown, env))) if able else None
-    labels = env.true_labels()
-    if labels is None:
+    if (first := env.probe(1)) is None:
         return None
+    if letters.numbers is None or letters.continuous:
+        return partial(_judge_read, env, letters)
     meaning = np.zeros(len(letters), dtype=np.int64)
-    meaning[letters.numbers] = labels.numpy()
+    meaning[letters.numbers] = first.letters.numpy()
     return partial(same_task, env.machine, meaning)
 
 
@@ -58,16 +53,13 @@ def _judge_labelled(task: MooreMachine, given: LabelledSymbols, known: Hypothesi
 
 
 def _judge_read(
-    env: BatchedEnv,
-    letters: ObservedSymbols,
-    shown: Callable[[], Probe],
-    known: Hypothesis,
-    values: NDArray[np.float64],
+    env: BatchedEnv, letters: ObservedSymbols, known: Hypothesis, values: NDArray[np.float64]
 ) -> bool | None:
     """By the symbols that a grounder reads: each true letter must be read as one symbol."""
-    if letters.known is None or not letters.continuous:
+    shown = env.probe(1000)
+    if shown is None or letters.known is None or not letters.continuous:
         return None
-    read, true = letters.known.read(shown().observations), shown().letters.numpy()
+    read, true = letters.known.read(shown.observations), shown.letters.numpy()
     met = np.unique(true)
     counts = np.zeros((len(met), known.letters), dtype=np.int64)
     np.add.at(counts, (np.searchsorted(met, true), read), 1)
@@ -79,15 +71,6 @@ def _judge_read(
 def _with_table(known: Hypothesis, table: NDArray[np.int64]) -> Hypothesis:
     """A machine with the moves of other letters."""
     return Hypothesis(table, known.levels, np.zeros_like(table), np.zeros(table.shape[1], dtype=np.int64))
-
-
-def _shown(env: BatchedEnv) -> Probe:
-    """Observations whose letters are known: all, or some that are sampled."""
-    if env.frames is None:
-        return cast(ProbedEnv, env).probe(1000, 0)
-    labels = env.true_labels()
-    assert labels is not None
-    return Probe(env.frames, labels, torch.ones(len(labels)), 0.5)
 
 
 def same_task(task: MooreMachine, meaning: NDArray[np.int64], known: Hypothesis, values: NDArray[np.float64]) -> bool:
@@ -145,7 +128,7 @@ def _one_task(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) 
             "a machine is learned of one task, but every episode has another one here (--tasks); name one with --task, "
             "or use the method nrm"
         )
-    inference = MachineLearning(letters, settings, judge_for(env, letters), device_of(env))
+    inference = MachineLearning(letters, settings, judge_for(env, letters), env.device)
     return Prepared(inference.memory, inference=inference)
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from nrm.envs import BatchedEnv, ManyTasksEnv, ProbedEnv, StepBatch, Truth
+from nrm.envs import BatchedEnv, StepBatch, Truth
 from nrm.errors import ConfigError
 
 CPU = torch.device("cpu")
@@ -38,8 +38,6 @@ class PlacedEnv:
         self.device = device
         self.frames = None if env.frames is None else env.frames.to(device)
         self.spec = replace(env.spec, table=self.frames)
-        if isinstance(env, ProbedEnv):
-            self.probe = env.probe
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._env, name)
@@ -59,16 +57,10 @@ class PlacedEnv:
 
     @property
     def task(self) -> Tensor:
-        """(N,) the numbers of the tasks, where there are many."""
-        return cast(ManyTasksEnv, self._env).task.to(self.device)
+        """(N,) the numbers of the tasks."""
+        return self._env.task.to(self.device)
 
 
 def placed(env: BatchedEnv, device: torch.device) -> BatchedEnv:
     """An environment for a learner on a device: itself where both are on the processor."""
     return env if device == CPU else cast(BatchedEnv, PlacedEnv(env, device))
-
-
-def device_of(env: BatchedEnv) -> torch.device:
-    """Where an environment shows what it shows."""
-    device: torch.device = getattr(env, "device", CPU)
-    return device

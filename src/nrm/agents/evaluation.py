@@ -14,7 +14,7 @@ from torch import Tensor
 from nrm.agents.automata_learning import LearnedStates
 from nrm.agents.playing import play
 from nrm.agents.training import Trainer
-from nrm.envs import BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv
 from nrm.machines import LevelCodec, TaskSet
 from nrm.tracking import Accuracy, Belief, BorderAccuracy, Recorder
 
@@ -53,7 +53,7 @@ class Evaluation:
     """The same all over the environment, near borders between symbols and far from them, where observations can be
     drawn. Of one task."""
     by_task: tuple[TaskOutcome, ...] = ()
-    """Task by task, where there are many."""
+    """Task by task."""
 
 
 def evaluate(
@@ -75,7 +75,6 @@ def evaluate(
     lengths: list[int] = []
     successes: list[bool] = []
     tasks: list[int] = []
-    many = tasks_of(env)
     tracks = trainer.method.tracks_states and trainer.tasks is None
     tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
     inference = trainer.inference
@@ -119,8 +118,8 @@ def evaluate(
         if total
         else None,
         grounding=grounding,
-        borders=trainer.borders() if many is None else None,
-        by_task=() if many is None else _by_task(many, np.array(tasks), np.array(successes), np.array(lengths)),
+        borders=None if trainer.tasks else trainer.borders(),
+        by_task=_by_task(env.tasks, np.array(tasks), np.array(successes), np.array(lengths)),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
@@ -18,9 +17,7 @@ from nrm.tracking import Grounding, GroundingConfig, StateMemory, belief_memory
 
 
 def _prepare_rm(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    tasks = tasks_of(env)
-    device = device_of(env)
-    return Prepared(StateMemory.of(env.machine, device) if tasks is None else StateMemory(tasks, device))
+    return Prepared(StateMemory(env.tasks, env.device, one_hot=len(env.tasks) == 1))
 
 
 RM = METHODS.register(
@@ -73,7 +70,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
             f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) "
             "use another grounder, or auto"
         )
-    model.to(device_of(env))
+    model.to(env.device)
     memory = belief_memory(model, env.frames, settings.first_belief)
     fit = settings.fit_config(seed, listed=env.frames is not None)
     blank = torch.empty(0, *env.shape, dtype=env.dtype)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from nrm.agents.devices import device_of
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.registry import Registry
@@ -132,7 +131,7 @@ METHODS.register(
         name="memoryless",
         label="no memory",
         knows="is given neither, and remembers nothing",
-        prepare=lambda env, settings, features, seed: Prepared(NoMemory(device_of(env))),  # noqa: ARG005
+        prepare=lambda env, settings, features, seed: Prepared(NoMemory(env.device)),  # noqa: ARG005
         colour="#7f7f7f",
         dark="#a8a8a8",
         dash=(1, 2),
@@ -144,7 +143,7 @@ METHODS.register(
         name="return",
         label="return so far",
         knows="is given neither, and sees the sum of its rewards",
-        prepare=lambda env, settings, features, seed: Prepared(ReturnMemory(device_of(env))),  # noqa: ARG005
+        prepare=lambda env, settings, features, seed: Prepared(ReturnMemory(env.device)),  # noqa: ARG005
         colour="#56b4e9",
         dark="#8fd0f5",
         dash=(3, 1, 1, 1),

@@ -17,9 +17,8 @@ from nrm.agents.acting import act
 from nrm.agents.actions import head_for
 from nrm.agents.devices import placed
 from nrm.agents.training import Trainer
-from nrm.envs import ActionSpace, BatchedEnv, GymVectorEnv, StepBatch, tasks_of
+from nrm.envs import ActionSpace, BatchedEnv, GymVectorEnv, StepBatch
 from nrm.errors import EnvError, NrmWarning
-from nrm.machines import TaskSet
 from nrm.tracking import Belief, Memory
 
 
@@ -105,13 +104,12 @@ def unrewarded(memory: Memory) -> Belief:
 
 def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
     """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
-    tasks = tasks_of(env)
-    if tasks is not None and trainer.tasks is None:
+    if trainer.tasks is None and len(env.tasks) > 1:
         raise EnvError(
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
             "train it on many: nrm train --tasks mixture"
         )
-    return trainer.learner.memory.on(env.frames, tasks or TaskSet.of([env.machine]), belief)
+    return trainer.learner.memory.on(env.frames, env.tasks, belief)
 
 
 class Chooser:

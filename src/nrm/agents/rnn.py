@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nrm.agents.devices import device_of
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv, tasks_of
 from nrm.machines import TaskSet, labelled_moves
@@ -258,7 +257,7 @@ def _with(seen: Transition, known: Known) -> Transition:
 
 
 def _prepare(env: BatchedEnv, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
-    tasks, device = tasks_of(env), device_of(env)
+    tasks, device = tasks_of(env), env.device
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
         if tasks is None:

@@ -16,7 +16,7 @@ from nrm.agents.curriculum import Choice, SuccessCurriculum
 from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
-from nrm.envs import BatchedEnv, GymVectorEnv, ManyTasksEnv, Probe, ProbedEnv, tasks_of
+from nrm.envs import BatchedEnv, Probe, tasks_of
 from nrm.errors import ConfigError, TrainingError, listing
 from nrm.machines import LevelCodec, paid_success
 from nrm.neural import NeuralRewardMachine
@@ -116,7 +116,6 @@ class Trainer:
         keeps = self.grounding is not None or self.inference is not None
         self._recorder = Recorder(env.count, keeps, blank, letters=self._labelled)
         self._codec = LevelCodec.of(env.machine)
-        self._probe: Probe | None = None
         self._record_accuracy()
 
     @property
@@ -180,10 +179,8 @@ class Trainer:
     def _curriculum(self, drawn: TaskSetConfig | None) -> SuccessCurriculum | None:
         if self.tasks is None or drawn is None or drawn.curriculum != "success":
             return None
-        if not hasattr(self.env, "weigh"):
-            raise ConfigError(f"{type(self.env).__name__} draws all tasks evenly; drop --tasks.curriculum")
         curriculum = SuccessCurriculum(self.tasks, drawn.curriculum_threshold, drawn.emphasis)
-        cast(ManyTasksEnv, self.env).weigh(curriculum.weights())
+        self.env.weigh(curriculum.weights())
         return curriculum
 
     def _advance(self, curriculum: SuccessCurriculum, ended: list[tuple[int, RecordedEpisode]]) -> None:
@@ -192,7 +189,7 @@ class Trainer:
         machines = self.tasks.machines
         curriculum.note([(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended])
         self.history.choices.append(curriculum.choice(len(self.history.returns)))
-        cast(ManyTasksEnv, self.env).weigh(curriculum.weights())
+        self.env.weigh(curriculum.weights())
 
     def _record_update(self, update: GroundingUpdate) -> None:
         reached = None if update.record is None else update.record.best.held_out
@@ -217,30 +214,26 @@ class Trainer:
         None where there is no grounder, or nobody tells the truth. Of a recurrent grounder, over the steps of the
         episodes that it has learned from; None before there are any.
         """
-        env = self.env
         if self.model is None:
             return None
         if self._labelled and self.grounding is not None:
             episodes = self.grounding.labelled()
             return None if episodes is None else self.meter.measure_episodes(self.grounding.model, episodes)
-        if env.frames is not None:
-            labels = env.true_labels()
-            return None if labels is None else self.meter.measure(self.model, env.frames, labels)
         if (borders := self.borders()) is not None:
             return borders.overall
-        seen = env.labelled() if isinstance(env, GymVectorEnv) else None
-        return None if seen is None else self.meter.measure(self.model, *seen)
+        shown = self._shown()
+        return None if shown is None else self.meter.measure(self.model, shown.observations, shown.letters)
 
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and far from them, in environments that can draw observations."""
-        env = self.env
-        if self.model is None or self.model.recurrent or not isinstance(env, ProbedEnv):
+        shown = self._shown()
+        if self.model is None or self.model.recurrent or shown is None or shown.distance is None:
             return None
-        if env.frames is not None:  # all observations are known: there is nothing to draw
-            return None
-        if self._probe is None:  # of large observations fewer: 8 million numbers in all
-            self._probe = env.probe(min(4000, 8_000_000 // max(1, math.prod(env.shape))), 0)
-        return self.meter.measure_borders(self.model, *self._probe)
+        return self.meter.measure_borders(self.model, shown.observations, shown.letters, shown.distance, shown.near)
+
+    def _shown(self) -> Probe | None:
+        """Observations whose letters are known; of large ones fewer, 8 million numbers in all."""
+        return self.env.probe(min(4000, 8_000_000 // max(1, math.prod(self.env.shape))))
 
     def _record_accuracy(self) -> None:
         found = self.accuracy()

@@ -1,9 +1,7 @@
 from .base import (
     ActionSpace as ActionSpace,
     BatchedEnv as BatchedEnv,
-    ManyTasksEnv as ManyTasksEnv,
     Probe as Probe,
-    ProbedEnv as ProbedEnv,
     StepBatch as StepBatch,
     Truth as Truth,
     action_space as action_space,

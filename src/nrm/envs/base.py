@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -11,8 +12,8 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from nrm.errors import EnvError
-from nrm.machines import MooreMachine, TaskSet
+from nrm.errors import ConfigError, EnvError
+from nrm.machines import MachineLike, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
 
 ActionSpace: TypeAlias = int | spaces.MultiDiscrete | spaces.MultiBinary | spaces.Box
@@ -72,20 +73,20 @@ class Truth(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """Some observations of an env in which there is no end of them, with what they show: for evaluation only."""
+    """Observations and what they show: for evaluation only."""
 
     observations: Tensor
     """(n, *shape)"""
     letters: Tensor
     """(n,) int64 the true letter of each."""
-    distance: Tensor
-    """(n,) how far each is from the nearest place where another letter is read."""
-    near: float
+    distance: Tensor | None = None
+    """(n,) how far each is from the nearest place where another letter is read, where they were sampled."""
+    near: float = 0.0
     """The distance up to which that is near, in this environment."""
 
 
-class BatchedEnv(Protocol):
-    """N environments that step together, with a task that pays.
+class BatchedEnv(ABC):
+    """N environments that step together, each with one of some tasks, which pays.
 
     An episode that ends is reset within the same step, so every action counts; what ended is in `final_observation`.
     The first observation of an episode is not read by the machine (row t of an episode is what reward t was paid for).
@@ -95,68 +96,76 @@ class BatchedEnv(Protocol):
     """N."""
     spec: ObservationSpec
     """What its observations are."""
-    shape: tuple[int, ...]
-    """The shape of one observation."""
-    dtype: torch.dtype
-    """The type of its numbers."""
-    machine: MooreMachine
-    """The task that pays."""
-    frames: Tensor | None
-    """(K, *shape) all distinct observations where they are few; observations are then row numbers."""
+    actions: ActionSpace
+    """How many actions there are, numbered from 0; or a `MultiDiscrete`, `MultiBinary` or `Box` of Gymnasium's."""
+    tasks: TaskSet
+    """What episodes have one of. States are those of all tasks together (`tasks.union`)."""
+    device = torch.device("cpu")
+    """Where it shows what it shows."""
 
     @property
-    def actions(self) -> ActionSpace:
-        """How many actions there are, numbered from 0; or a `MultiDiscrete`, `MultiBinary` or `Box` of Gymnasium's."""
-
-    def reset(self, seed: int) -> Tensor:
-        """Begin anew, all from this seed; the first observation of every environment."""
-
-    def step(self, actions: Tensor) -> StepBatch:
-        """Take one action in each environment. actions: (N,) int64; (N, size) for spaces, int64 or float32."""
+    def machine(self) -> MooreMachine:
+        """The task that pays, or the union of many."""
+        return self.tasks.union
 
     @property
-    def truth(self) -> Truth:
-        """The symbols and states behind what is seen."""
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one observation."""
+        return self.spec.shape
 
-    def true_labels(self) -> Tensor | None:
-        """(K,) the letter of each of `frames`, for evaluation; None where there are no frames."""
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of its numbers."""
+        return self.spec.dtype
 
-    def state_dict(self) -> dict[str, Any]:
-        """All that `load_state_dict` needs to go on exactly from here, randomness included."""
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from where `state_dict` was called."""
-
-
-class ManyTasksEnv(BatchedEnv, Protocol):
-    """An environment in which every episode has a task of its own, of many: an optional part of an environment.
-
-    Its `machine` is the union of all tasks, and states are those of the union.
-    """
-
-    tasks: TaskSet | None
-    """The tasks; None where one was given, whose states agents follow."""
+    @property
+    def frames(self) -> Tensor | None:
+        """(K, *shape) all distinct observations where they are few; observations are then row numbers."""
+        return self.spec.table
 
     @property
     def task(self) -> Tensor:
         """(N,) int64 the number of the task that each environment has now."""
+        return torch.zeros(self.count, dtype=torch.int64)
 
-    def weigh(self, weights: ArrayLike) -> None:
+    def weigh(self, weights: ArrayLike) -> None:  # noqa: ARG002
         """Draw the tasks of later episodes as often as these weights (tasks,) say."""
+        raise ConfigError(f"{type(self).__name__} draws all tasks evenly; drop --tasks.curriculum")
+
+    @abstractmethod
+    def reset(self, seed: int) -> Tensor:
+        """Begin anew, all from this seed; the first observation of every environment."""
+
+    @abstractmethod
+    def step(self, actions: Tensor) -> StepBatch:
+        """Take one action in each environment. actions: (N,) int64; (N, size) for spaces, int64 or float32."""
+
+    @property
+    @abstractmethod
+    def truth(self) -> Truth:
+        """The symbols and states behind what is seen."""
+
+    def probe(self, count: int, seed: int = 0) -> Probe | None:  # noqa: ARG002
+        """All observations, or about as many as asked for, with their letters; None where nobody tells."""
+        return None
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, Any]:
+        """All that `load_state_dict` needs to go on exactly from here, randomness included."""
+
+    @abstractmethod
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from where `state_dict` was called."""
+
+
+def as_task_set(tasks: MachineLike | TaskSet) -> TaskSet:
+    """Some tasks as they are, or the set of the only one."""
+    return tasks if isinstance(tasks, TaskSet) else TaskSet.of([tasks])
 
 
 def tasks_of(env: BatchedEnv) -> TaskSet | None:
-    """The tasks of an environment with many; None where it has one."""
-    found: TaskSet | None = getattr(env, "tasks", None)
-    return found
-
-
-@runtime_checkable
-class ProbedEnv(Protocol):
-    """An env whose observations can be sampled all over it, though not listed: an optional part of an env."""
-
-    def probe(self, count: int, seed: int) -> Probe:
-        """Draw so many observations evenly; equal seeds give equal ones."""
+    """The tasks of an environment with many; None where it has one, whose states agents see."""
+    return env.tasks if len(env.tasks) > 1 else None
 
 
 def check_count(count: object) -> None:

@@ -14,11 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.aliases import BoolArray, Symbol
-from nrm.envs.base import ActionSpace, Probe, StepBatch, Truth, action_space, check_count, checked_actions
-from nrm.envs.counter_rng import Words, check_seed, environment_seeds, episode_keys, words
-from nrm.envs.task_runner import End, TaskRunner
+from nrm.envs.base import (
+    BatchedEnv,
+    Probe,
+    StepBatch,
+    Truth,
+    action_space,
+    as_task_set,
+    check_count,
+    checked_actions,
+    task_digest,
+)
+from nrm.envs.counter_rng import Words, check_seed, draws, environment_seeds, episode_keys, words
+from nrm.envs.task_runner import End, ending_states, stepper
 from nrm.errors import EnvError
-from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.machines import Alphabet, MachineLike, TaskSet
 from nrm.observations import ObservationSpec
 
 Places: TypeAlias = dict[str, NDArray[Any]]
@@ -88,29 +98,39 @@ class Dynamics(ABC):
         """The same for a terminal."""
 
 
-class BatchedTasks:
-    """N environments with a task, or one of many for each episode, side by side.
+class BatchedTasks(BatchedEnv):
+    """N environments of ours side by side; each episode has one of some tasks, which its key and their weights draw.
 
     Environment i behaves as `TaskEnv` around the single environment that is first reset with
     `environment_seeds(seed, count)[i]`: step for step, draws included. Inside, all is NumPy, whose calls on a few
     numbers take half the time of torch's.
     """
 
-    def __init__(self, config: Any, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> None:
+    def __init__(self, config: Any, tasks: MachineLike | TaskSet, count: int, end: End = "outcome") -> None:
         """`config`: of an environment of ours."""
         check_count(count)
         self.config = config
         self.dynamics: Dynamics = config.dynamics()
-        dynamics = self.dynamics
-        self.runner = TaskRunner(tasks, count, end)
-        self.tasks = self.runner.given
-        self.machine = self.runner.tasks.union
+        self.tasks = as_task_set(tasks)
         self.count = count
-        self.actions: ActionSpace = action_space(dynamics.action_space)
-        self._read = dynamics.reader(self.machine.alphabet)
-        self.spec = dynamics.spec
-        self.shape, self.dtype, self.frames = self.spec.shape, self.spec.dtype, self.spec.table
-        self._observed = dynamics.observe if self.frames is None else self._rows
+        self.actions = action_space(self.dynamics.action_space)
+        self.spec = self.dynamics.spec
+        machine = self.machine
+        if machine.alphabet.size > 1 << 62:
+            raise EnvError(
+                f"environments that step side by side number letters by 64 bits; {len(machine.alphabet.symbols)} "
+                "propositions are more than 62. Put the task on single environments (TaskEnv)"
+            )
+        self._read = self.dynamics.reader(machine.alphabet)
+        self._step = stepper(machine)
+        self._end: End = end
+        self._ends = ending_states(self.tasks, end)
+        self._initial = self.tasks.initial.astype(np.int64)
+        self.weights = np.ones(len(self.tasks))
+        """(tasks,) how often each is drawn, compared with the others."""
+        self._shares = np.arange(1, len(self.tasks) + 1) / len(self.tasks)
+        self._observed = self.dynamics.observe if self.frames is None else self._rows
+        self._probes: dict[tuple[int, int], Probe] = {}
         self._seeds: list[int] = []
         self._places: Places = {}
 
@@ -122,7 +142,8 @@ class BatchedTasks:
         self._time = np.zeros(self.count, dtype=np.int64)
         self._letter = np.full(self.count, -1, dtype=np.int64)
         self._begin_all()
-        self.runner.reset(self._keys)
+        self._task = self._drawn(self._keys)
+        self._state = self._final_state = self._initial.take(self._task)
         return torch.from_numpy(self._observed(self._places))
 
     def step(self, actions: Tensor) -> StepBatch:
@@ -132,7 +153,9 @@ class BatchedTasks:
         taken = checked_actions(actions, self.count, self.actions)
         self._places, left = self.dynamics.move(self._places, taken, self._keys, self._time)
         self._letter = self._read(self._places)
-        reward, terminated = self.runner.step(self._letter)
+        self._state, reward = self._step(self._state, self._letter)
+        self._final_state = self._state
+        terminated = self._ends.take(self._state)
         if left is not None:
             terminated = terminated | left
         self._time = self._time + 1
@@ -148,44 +171,48 @@ class BatchedTasks:
     @property
     def task(self) -> Tensor:
         """(N,) the number of the task that each environment has now."""
-        return torch.from_numpy(self.runner.task.copy())
+        return torch.from_numpy(self._task.copy())
 
     def weigh(self, weights: ArrayLike) -> None:
         """Draw the tasks of later episodes as often as these weights (tasks,) say."""
-        self.runner.weigh(weights)
+        given = np.asarray(weights, dtype=np.float64)
+        if given.shape != (len(self.tasks),) or not np.isfinite(given).all() or given.min() < 0 or given.sum() <= 0:
+            raise EnvError(f"weights are {len(self.tasks)} numbers from 0, not all 0; got {given}")
+        self.weights = given
+        self._shares = np.cumsum(given) / given.sum()
 
     @property
     def truth(self) -> Truth:
         """The letters and states behind what is seen."""
         if not self._seeds:
             raise EnvError("call reset(seed) first")
-        arrays = (self._letter, self.runner.state, self.runner.final_state)
+        arrays = (self._letter, self._state, self._final_state)
         return Truth(*(torch.from_numpy(array.copy()) for array in arrays))
 
-    def true_labels(self) -> Tensor | None:
-        """(K,) the letter of each observation that is listed; None where they are not, and `probe` samples them."""
-        if self.frames is None:
-            return None
-        return torch.from_numpy(self._read({self.dynamics.saved: np.arange(len(self.frames))}))
-
-    def probe(self, count: int, seed: int) -> Probe:
-        """Observations at places drawn all over the environment, with their letters."""
-        places, distance, near = self.dynamics.scattered(count, seed)
-        shown = (self.dynamics.observe(places), self._read(places), distance)
-        observations, letters, away = map(torch.from_numpy, shown)
-        return Probe(observations, letters, away, near)
+    def probe(self, count: int, seed: int = 0) -> Probe:
+        """All observations where they are listed, else those at places drawn all over the environment."""
+        if self.frames is not None:
+            read = self._read({self.dynamics.saved: np.arange(len(self.frames))})
+            return Probe(self.frames, torch.from_numpy(read))
+        if (count, seed) not in self._probes:
+            places, distance, near = self.dynamics.scattered(count, seed)
+            shown = (self.dynamics.observe(places), self._read(places), distance)
+            observations, letters, away = map(torch.from_numpy, shown)
+            self._probes[count, seed] = Probe(observations, letters, away, near)
+        return self._probes[count, seed]
 
     def state_dict(self) -> dict[str, Any]:
         """Seeds, counters, places and states; what else was drawn follows from them."""
         if not self._seeds:
             raise EnvError("call reset(seed) first: there is no state to save yet")
         place = self.dynamics.saved
+        runner = {"task": self._task, "state": self._state, "final_state": self._final_state, "weights": self.weights}
         arrays = {"episode": self._episode, place: self._places[place], "time": self._time, "read": self._codes()}
         return {
             "version": STATE_VERSION,
             "env": self._fingerprint(),
             "seeds": list(self._seeds),
-            "runner": self.runner.state_dict(),
+            "runner": {name: torch.from_numpy(array.copy()) for name, array in runner.items()},
             **{name: torch.from_numpy(array.copy()) for name, array in arrays.items()},
         }
 
@@ -209,7 +236,11 @@ class BatchedTasks:
         read = next(state[key] for key in ("read", "content", "label", "letter") if key in state).numpy()
         contents = self.dynamics.contents_letters(self.machine.alphabet)
         self._letter = read.copy() if contents is None else np.where(read < 0, -1, contents.take(read, mode="clip"))
-        self.runner.load_state_dict(state["runner"])
+        runner = state["runner"]
+        self._task, self._state, self._final_state = (
+            runner[name].numpy().copy() for name in ("task", "state", "final_state")
+        )
+        self.weigh(runner["weights"].numpy().copy())
 
     def _codes(self) -> NDArray[np.int64]:
         """(N,) what was read last, as saved states have it: contents of cells on a grid, else letters."""
@@ -227,7 +258,8 @@ class BatchedTasks:
         return {**saved, "config": {key: saved["config"].get(key) for key in here["config"]}} == here
 
     def _fingerprint(self) -> dict[str, Any]:
-        return {"config": asdict(self.config), **self.runner.fingerprint()}
+        task = task_digest(self.machine)
+        return {"config": asdict(self.config), "count": self.count, "end": self._end, "task": task}
 
     def _rows(self, places: Places) -> NDArray[Any]:
         """What is seen at some places as row numbers of the list of all observations."""
@@ -245,13 +277,22 @@ class BatchedTasks:
         """Begin the next episodes where one is done: their first places."""
         self._time = np.where(done, 0, self._time)
         self._episode = self._episode + done
-        if self.dynamics.random or len(self.runner.tasks) > 1:
+        if self.dynamics.random or len(self.tasks) > 1:
             self._keys[done] = episode_keys(self._words[done], self._episode[done])
-        self.runner.begin(done, self._keys[done])
+        self._task = self._task.copy()
+        self._task[done] = self._drawn(self._keys[done])
+        self._state = np.where(done, self._initial.take(self._task), self._state)
         begun = self._begun(done)
         for name, rows in begun.items():
             self._places[name][done] = rows
         return begun
+
+    def _drawn(self, keys: Words) -> NDArray[np.int64]:
+        """The tasks of the episodes with these keys; environments draw from lower counters."""
+        if len(self.tasks) == 1:
+            return np.zeros(len(keys), dtype=np.int64)
+        chance = (draws(keys, 1 << 33) >> np.uint64(11)).astype(np.float64) / (1 << 53)
+        return np.searchsorted(self._shares, chance, side="right").astype(np.int64)
 
     def _begun(self, which: BoolArray) -> Places:
         """The first places of the present episodes of some environments, which may have been begun ahead, in blocks."""

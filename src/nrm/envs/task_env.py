@@ -11,6 +11,7 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from nrm.aliases import Symbol
+from nrm.envs.base import as_task_set
 from nrm.envs.labels import LabelFunction, labelling, letter_of
 from nrm.envs.task_runner import End, ending_states
 from nrm.errors import EnvError, UnknownSymbolError, shorten, unknown
@@ -32,9 +33,9 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     `gymnasium.wrappers.TimeLimit`, inside or around. Many count their steps themselves, which nobody can see, so a
     limit by default would cut such episodes off.
 
-    With a `TaskSet` in place of one task, every episode has one of many, drawn evenly when it begins: from the seed of
-    the last seeded reset, or the one that `reset(options={"task": number})` names. `info["task"]` is its number, and
-    states are those of all tasks together (`pool.union`, which `machine` then is). What a policy needs to know of the
+    Of a `TaskSet` every episode has one task, drawn evenly when it begins: from the seed of the last seeded reset, or
+    the one that `reset(options={"task": number})` names. `info["task"]` is its number, and states are those of all
+    tasks together (`tasks.union`, which `machine` is). What a policy needs to know of the
     task, the wrappers in `nrm.wrappers` and `nrm.sb3` put beside the observation.
 
     In `info`, of every reset and step: `label` (the name of the letter that was read; None at a reset), `letter` (its
@@ -67,12 +68,10 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             )
         if pay not in get_args(Pay):
             raise EnvError(unknown("pay", pay, get_args(Pay)))
-        self.tasks = machine if isinstance(machine, TaskSet) else None
-        tasks = machine if isinstance(machine, TaskSet) else TaskSet.of([machine])
+        self.tasks = tasks = as_task_set(machine)
         if empty is not None and empty not in tasks.alphabet.symbols:
             raise UnknownSymbolError(unknown("symbol", empty, tasks.alphabet.symbols, " of empty"))
-        kept = self.tasks or tasks.union
-        RecordConstructorArgs.__init__(self, machine=kept, label=label, end=end, empty=empty, pay=pay)
+        RecordConstructorArgs.__init__(self, machine=tasks, label=label, end=end, empty=empty, pay=pay)
         gymnasium.Wrapper.__init__(self, env)
         self.machine: MooreMachine = tasks.union
         self.end: End = end
@@ -90,7 +89,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode, with the machine in its initial state: of the task that is drawn, where there are many."""
+        """Begin an episode, with the machine in the initial state of the task that is drawn."""
         options = self._draw(seed, options)
         observation, info = reset_result(self.env.reset(seed=seed, options=options), self.env)
         self._state = int(self._initial[self._task])
@@ -118,13 +117,11 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
 
     @property
     def task_number(self) -> int:
-        """The number of the present episode's task; 0 where there is one."""
+        """The number of the present episode's task."""
         return self._task
 
     def _draw(self, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any] | None:
         """Choose the task of an episode. What is left of the options, for the environment."""
-        if self.tasks is None:
-            return options
         if seed is not None:  # with a number of their own, so that tasks take no draws from the environment
             self._generator = np.random.default_rng([seed, 0x7A5C])
         others = dict(options or {})
@@ -140,9 +137,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
 
     def _truth(self, letter: int) -> dict[str, Any]:
         assert self._state is not None
-        number = {} if self.tasks is None else {"task": self._task}
         return {
-            **number,
+            "task": self._task,
             "label": None if letter < 0 else self.machine.alphabet.letter_name(letter),
             "letter": letter,
             "machine_state": self._state,

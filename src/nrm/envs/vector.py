@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,17 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.envs.base import StepBatch, Truth, action_size, action_space, check_count, task_digest
+from nrm.envs.base import (
+    BatchedEnv,
+    Probe,
+    StepBatch,
+    Truth,
+    action_size,
+    action_space,
+    as_task_set,
+    check_count,
+    task_digest,
+)
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.errors import EnvError
 from nrm.machines import MooreMachine, TaskSet
@@ -26,27 +37,25 @@ ALONE = "observation"
 VECTOR_STATE_VERSION = 3
 
 
-class GymVectorEnv:
+class GymVectorEnv(BatchedEnv):
     """N Gymnasium environments with a task (`TaskEnv`), behind the interface of `BatchedEnv`.
 
-    Autoreset modes: `DISABLED` (best: this class begins every episode itself, with a seed of its own, so that
-    `state_dict` can go on exactly) and `SAME_STEP` (which has no `state_dict`). `NEXT_STEP`, Gymnasium's default, is
-    refused: it spends a step on every reset, whose action counts for nothing. `GymVectorEnv.of` makes the right kind.
+    The autoreset mode is `DISABLED`: this class begins every episode itself, with a seed of its own, so that
+    `state_dict` can go on exactly. `GymVectorEnv.of` makes the right kind.
 
     Observations are a `Box`, choices (`Discrete`, `MultiDiscrete`, `MultiBinary`), or a `Dict` of such; choices and
     entries of a `Dict` become one row of numbers (`spec.entries`). Actions are choices or a `Box`.
     """
 
-    frames: Tensor | None = None
     unrepeatable: str = ""
     """Where two episodes from one seed part, in words; such an environment cannot go on exactly from a saved state."""
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
         mode = vector.metadata.get("autoreset_mode")
-        if mode not in (AutoresetMode.DISABLED, AutoresetMode.SAME_STEP):
+        if mode != AutoresetMode.DISABLED:
             raise EnvError(
-                f"the vector environment resets in mode {mode}, which spends a step on every reset; make it with "
-                "autoreset_mode=AutoresetMode.DISABLED, or use GymVectorEnv.of(make, count)"
+                f"the vector environment resets itself (mode {mode}), so its episodes cannot be continued; make it "
+                "with autoreset_mode=AutoresetMode.DISABLED, or use GymVectorEnv.of(make, count)"
             )
         observation, action = vector.single_observation_space, vector.single_action_space
         self.actions = action_space(action)
@@ -60,18 +69,15 @@ class GymVectorEnv:
         self._parts = Parts.of(together) if isinstance(together, spaces.Dict) else None
         # Its type says that a seed is one number; all vector environments take a list as well.
         self.vector: Any = vector
-        self.machine = _machine(vector)
         self.tasks = _tasks(vector)
-        """The tasks, where every episode has one of many; None for one."""
-        self._first_states = (self.tasks or TaskSet.of([self.machine])).initial.astype(np.int64)
+        self._first_states = self.tasks.initial.astype(np.int64)
         self.count = int(vector.num_envs)
-        self.shape: tuple[int, ...] = tuple(observation.shape or ()) if self._parts is None else (self._parts.width,)
-        self.dtype = torch.from_numpy(np.zeros(0, (self._parts or observation).dtype)).dtype
-        self.spec = ObservationSpec(self.shape, self.dtype, entries=self._parts)
+        shape: tuple[int, ...] = tuple(observation.shape or ()) if self._parts is None else (self._parts.width,)
+        dtype = torch.from_numpy(np.zeros(0, (self._parts or observation).dtype)).dtype
+        self.spec = ObservationSpec(shape, dtype, entries=self._parts)
         self._action_space: Any = action
-        self._own_resets = mode == AutoresetMode.DISABLED
         self._seeds: list[int] = []
-        self._labelled = LabelledRing(self.shape, self.dtype)
+        self._shown: deque[tuple[Tensor, int]] = deque(maxlen=512)  # the last observations, and their letters
         self._lost = False  # whether the episodes under way could not be brought back
 
     @classmethod
@@ -90,7 +96,8 @@ class GymVectorEnv:
         """Begin the first episodes; environment i gets `environment_seeds(seed, count)[i]`."""
         self._seeds = environment_seeds(seed, self.count)
         self._lost = False
-        self._labelled = LabelledRing(self.shape, self.dtype)
+        self._shown.clear()
+        self._time = 0
         self._episode = np.zeros(self.count, dtype=np.int64)
         observation, info = self.vector.reset(seed=list(self._seeds))
         self._letter = np.full(self.count, -1, dtype=np.int64)
@@ -117,27 +124,19 @@ class GymVectorEnv:
         done: NDArray[np.bool_] = terminated | truncated
         final = observed = self._tensor(observation)
         self._check_finite(final)
-        ended = info if self._own_resets else info.get("final_info", info)
-        self._letter = np.where(done, ended["letter"], info["letter"]).astype(np.int64)
-        self._final_state = np.where(done, ended["machine_state"], info["machine_state"]).astype(np.int64)
-        self._labelled.add(final, self._letter)
+        self._letter, self._final_state = (info[key].astype(np.int64) for key in ("letter", "machine_state"))
+        self._show(final)
         for history, action in zip(self._taken, taken, strict=True):
             history.append(action)
         if done.any():
-            if self._own_resets:
-                observed = self._begin_next(done)
-            else:
-                final = observed.clone()
-                for index in np.flatnonzero(done):
-                    final[index] = self._tensor(info["final_obs"][index])
-                self._note_tasks(info, done)
+            observed = self._begin_next(done)
         self._state = np.where(done, self._initial, self._final_state)
         paid = torch.from_numpy(np.asarray(reward).astype(np.float32))
         return StepBatch(observed, paid, torch.from_numpy(terminated.copy()), torch.from_numpy(truncated), final)
 
     @property
     def task(self) -> Tensor:
-        """(N,) the number of the task that each environment has now; 0 where there is one."""
+        """(N,) the number of the task that each environment has now."""
         return torch.from_numpy(self._task.copy())
 
     @property
@@ -147,8 +146,7 @@ class GymVectorEnv:
 
     def _note_tasks(self, info: dict[str, Any], which: NDArray[np.bool_]) -> None:
         """Note the tasks of episodes that begin where `which` (N,) says so."""
-        if self.tasks is not None:
-            self._task = np.where(which, info["task"], self._task).astype(np.int64)
+        self._task = np.where(which, info.get("task", 0), self._task).astype(np.int64)
 
     @property
     def truth(self) -> Truth:
@@ -157,13 +155,18 @@ class GymVectorEnv:
             raise EnvError("call reset(seed) first")
         return Truth(*(torch.from_numpy(array.copy()) for array in (self._letter, self._state, self._final_state)))
 
-    def labelled(self) -> tuple[Tensor, Tensor] | None:
-        """Some of the last observations (n, *shape) with their true letters (n,), for evaluation; None before any."""
-        return self._labelled.rows()
+    def _show(self, observations: Tensor) -> None:
+        """Keep an observation (N, *shape) and its letter: of step t, that of environment t modulo N."""
+        turn = self._time % self.count
+        self._shown.append((observations[turn].clone(), int(self._letter[turn])))
+        self._time += 1
 
-    def true_labels(self) -> Tensor | None:
-        """None: there is no list of all observations."""
-        return None
+    def probe(self, count: int, seed: int = 0) -> Probe | None:  # noqa: ARG002
+        """Some of the last observations; None before any."""
+        if not self._shown:
+            return None
+        observations, letters = zip(*self._shown, strict=True)
+        return Probe(torch.stack(observations), torch.tensor(letters))
 
     def state_dict(self) -> dict[str, Any]:
         """Seeds and the actions of the present episodes, from which they can be lived through again.
@@ -172,18 +175,14 @@ class GymVectorEnv:
         """
         if not self._seeds:
             raise EnvError("call reset(seed) first: there is no state to save yet")
-        if not self._own_resets:
-            raise EnvError(
-                "environments that reset themselves (SAME_STEP) cannot be continued exactly; make the vector "
-                "environment with autoreset_mode=AutoresetMode.DISABLED"
-            )
+        shown = self.probe(0) or Probe(torch.empty(0, *self.shape, dtype=self.dtype), torch.empty(0, dtype=torch.int64))
         return {
             "version": VECTOR_STATE_VERSION,
             "task": task_digest(self.machine),
             "seeds": list(self._seeds),
             "episode": torch.from_numpy(self._episode.copy()),
             "actions": [self._history(actions) for actions in self._taken],
-            "labelled": self._labelled.state_dict(),
+            "labelled": {"observations": shown.observations, "letters": shown.letters, "next": self._time},
             "letter": torch.from_numpy(self._letter.copy()),
             "state": torch.from_numpy(self._state.copy()),
             "final_state": torch.from_numpy(self._final_state.copy()),
@@ -194,15 +193,18 @@ class GymVectorEnv:
         """Go on from where `state_dict` was called: every present episode is replayed from its seed."""
         seeds = state.get("seeds", ())
         known = state.get("version") == VECTOR_STATE_VERSION and state.get("task") == task_digest(self.machine)
-        if not known or not self._own_resets or len(seeds) != self.count:
+        if not known or len(seeds) != self.count:
             raise EnvError(
                 f"the saved state is of another batch: it has {len(seeds)} environments, this one {self.count}; the "
-                "task must be the same too, and both must reset in mode DISABLED"
+                "task must be the same too"
             )
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
         self._taken = [list(history.numpy()) for history in state["actions"]]
-        self._labelled.load_state_dict(state["labelled"])
+        shown = state["labelled"]
+        self._shown.clear()
+        self._shown.extend(zip(shown["observations"], shown["letters"].tolist(), strict=True))
+        self._time = shown["next"]
         self._task = state["task_number"].numpy().copy()
         self._lost = bool(self.unrepeatable)
         if not self._lost:
@@ -296,58 +298,17 @@ class GymVectorEnv:
                 self._begin(begins)
 
 
-def _tasks(vector: VectorEnv[Any, Any, Any]) -> TaskSet | None:
-    """The tasks of all sub-environments, whose unions are known to be one; None where they have one task."""
-    try:
-        found: TaskSet | None = vector.get_attr("tasks")[0]  # type: ignore[attr-defined]
-    except AttributeError:  # wrappers of other people's that only have a machine
-        return None
-    return found if isinstance(found, TaskSet) else None
-
-
-def _machine(vector: VectorEnv[Any, Any, Any]) -> MooreMachine:
-    """The one machine of all sub-environments."""
-    try:
-        machines = vector.get_attr("machine")  # type: ignore[attr-defined]
-    except AttributeError:
-        machines = ()
-    if not machines or not all(isinstance(machine, MooreMachine) for machine in machines):
-        raise EnvError(f"the environments of {vector} have no task; wrap each in nrm.TaskEnv(env, machine)")
-    if any(machine != machines[0] for machine in machines):
-        raise EnvError("the environments of a batch must share one task; theirs differ")
-    found: MooreMachine = machines[0]
-    return found
-
-
-class LabelledRing:
-    """The last observations of environments that take turns: of step t, that of environment t modulo N."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: torch.dtype) -> None:
-        self._observations = torch.empty(0, *shape, dtype=dtype)
-        self._letters = torch.empty(0, dtype=torch.int64)
-        self._next = 0
-
-    def add(self, observations: Tensor, letters: NDArray[np.int64]) -> None:
-        """Take in a step: observations (N, *shape) before any reset, and the letters (N,) that were read there."""
-        turn = self._next % len(letters)
-        observation, letter = observations[turn : turn + 1], torch.from_numpy(letters[turn : turn + 1].copy())
-        if len(self._letters) < 512:
-            self._observations = torch.cat([self._observations, observation])
-            self._letters = torch.cat([self._letters, letter])
-        else:
-            self._observations[self._next % 512] = observation[0]
-            self._letters[self._next % 512] = letter[0]
-        self._next += 1
-
-    def rows(self) -> tuple[Tensor, Tensor] | None:
-        """(n, *shape) and (n,); None before any step."""
-        return (self._observations, self._letters) if len(self._letters) else None
-
-    def state_dict(self) -> dict[str, Any]:
-        """What there is."""
-        return {"observations": self._observations.clone(), "letters": self._letters.clone(), "next": self._next}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on with what there was."""
-        self._observations, self._letters = state["observations"].clone(), state["letters"].clone()
-        self._next = state["next"]
+def _tasks(vector: VectorEnv[Any, Any, Any]) -> TaskSet:
+    """The tasks of all sub-environments; wrappers of other people's may only have a machine."""
+    for name, kind in (("tasks", TaskSet), ("machine", MooreMachine)):
+        try:
+            found = vector.get_attr(name)  # type: ignore[attr-defined]
+        except AttributeError:
+            continue
+        if not found or not all(isinstance(one, kind) for one in found):
+            continue
+        tasks = [as_task_set(one) for one in found]
+        if any(one.union != tasks[0].union for one in tasks):
+            raise EnvError("the environments of a batch must share one task; theirs differ")
+        return tasks[0]
+    raise EnvError(f"the environments of {vector} have no task; wrap each in nrm.TaskEnv(env, machine)")

@@ -193,11 +193,12 @@ def small(picture: NDArray[np.uint8], side: int = 160) -> NDArray[np.uint8]:
 
 def ground_cells(trainer: Trainer, env: BatchedEnv, found: Shortcuts | None) -> Json | None:
     """What the grounder takes each cell for, beside the truth; None where there is none, or a recurrent one."""
-    truth = env.true_labels()
-    if trainer.model is None or trainer.model.recurrent or truth is None or env.frames is None:
+    cells = env.probe(0)
+    if trainer.model is None or trainer.model.recurrent or cells is None:
         return None
+    truth = cells.letters
     with torch.no_grad():
-        probabilities = trainer.model.letter_probs(trainer.model.ground(env.frames, check=False))
+        probabilities = trainer.model.letter_probs(trainer.model.ground(cells.observations, check=False))
     sure, learned = probabilities.max(-1)
     shown: Json = {
         "truth": truth.tolist(),

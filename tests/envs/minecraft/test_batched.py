@@ -154,10 +154,9 @@ def test_the_papers_env_against_a_plain_simulation() -> None:
 
 @pytest.mark.parametrize("observation", ["map", "image"])
 def test_frames_are_all_observations_and_their_true_labels(observation: Any) -> None:
-    env: BatchedEnv = BatchedTasks(MinecraftConfig(observation=observation), paper_machine(), 2)
-    frames, labels = env.frames, env.true_labels()
-    assert frames is not None
-    assert labels is not None
+    env = BatchedTasks(MinecraftConfig(observation=observation), paper_machine(), 2)
+    frames, labels, *_ = env.probe(0)
+    assert frames is env.frames
     assert frames.shape == (16, *env.shape)
     assert frames.dtype == (torch.float32 if observation == "map" else torch.uint8)
     assert len(torch.unique(frames.flatten(1), dim=0)) == 16
@@ -174,7 +173,6 @@ def test_without_a_fixed_layout_observations_are_given_whole() -> None:
         drawn = MinecraftConfig(layout="episode", observation=observation)  # type: ignore[arg-type]
         env = BatchedTasks(drawn, paper_machine(), 3)
         assert env.frames is None
-        assert env.true_labels() is None
         first = env.reset(0)
         assert first.shape == (3, *shape)
         assert first.dtype == kind
@@ -234,12 +232,10 @@ def test_a_step_shows_no_symbols() -> None:
 def test_propositions_and_other_symbols() -> None:
     machine = nrm.compile("F gem & G !lava", propositions=["door", "gem", "lava", "pickaxe"])
     env = BatchedTasks(MinecraftConfig(empty=None), machine, 1)
-    labels = env.true_labels()
-    assert labels is not None
-    assert labels[[0, 3, 5, 12, 15]].tolist() == [0, 1, 8, 2, 4]
+    assert env.probe(0).letters[[0, 3, 5, 12, 15]].tolist() == [0, 1, 8, 2, 4]
     few = MinecraftConfig(items=["b@1,1"], empty="e")
     env = BatchedTasks(few, nrm.compile("F a", nrm.logic.PAPER_SYMBOLS), 1)
-    assert env.true_labels()[[0, 5]].tolist() == [4, 1]  # type: ignore[index]
+    assert env.probe(0).letters[[0, 5]].tolist() == [4, 1]
 
 
 @pytest.mark.parametrize(

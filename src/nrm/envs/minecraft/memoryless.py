@@ -43,9 +43,7 @@ class Walk:
         assert env.start_cell is not None
         assert env.steps is not None
         moves, over = next_cells(*env.shape), ending_states(machine, end)
-        labels = BatchedTasks(env, machine, 1, end).true_labels()
-        assert labels is not None
-        letter = labels.numpy()[moves]
+        letter = BatchedTasks(env, machine, 1, end).probe(env.cells).letters.numpy()[moves]
         states = np.arange(machine.states)
         to = np.array(
             [
