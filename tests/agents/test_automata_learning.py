@@ -13,7 +13,7 @@ import torch
 import nrm
 from nrm.agents import METHODS, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2CConfig
-from nrm.agents.automata_learning import judge_for, same_task
+from nrm.agents.machine_methods import judge_for, same_task
 from nrm.envs import BatchedTasks, MinecraftConfig
 from nrm.errors import ConfigError, LimitError
 from nrm.inference import Hypothesis

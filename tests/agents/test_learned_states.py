@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import nrm
-from nrm.agents.automata_learning import LearnedStates
+from nrm.agents.machine_methods import LearnedStates
 
 
 def steps(states: LearnedStates, pairs: list[tuple[int, int]], done: bool = False) -> None:

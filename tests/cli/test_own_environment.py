@@ -243,7 +243,7 @@ def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_comm
 def test_an_environment_without_an_end_is_trained_to_the_end(
     nrm_command: Nrm, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nrm.envs.gym.checks.MAX_STEPS", 20)
+    monkeypatch.setattr("nrm.envs.gym.config.MAX_STEPS", 20)
     run = ("--env", "mine:Endless", "--env.label", "mine:holds", *SYMBOLS, "--task", "F(mail & F desk) & F mail")
     done = nrm_command(
         "train", *run, "--end", "limit", "--method", "rm", "--total-episodes", "30", "--quiet", "--out", "run"

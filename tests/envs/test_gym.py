@@ -198,7 +198,7 @@ def test_observations_outside_of_their_space_are_told() -> None:
 
 @pytest.mark.parametrize("name", ["Endless", "endless_with_task"])
 def test_episodes_without_an_end_are_cut_off(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr("nrm.envs.gym.checks.MAX_STEPS", 5)
+    monkeypatch.setattr("nrm.envs.gym.config.MAX_STEPS", 5)
     env = gym_env(own(name, label=OWN + "holds" if name == "Endless" else None), MACHINE)
     for seed in range(2):
         env.reset(seed=seed)
@@ -209,7 +209,7 @@ def test_episodes_without_an_end_are_cut_off(monkeypatch: pytest.MonkeyPatch, na
 
 @pytest.mark.parametrize("config", [own("Endless", steps=7), own("limited", kwargs={"steps": 7})])
 def test_a_limit_that_somebody_set_is_the_limit(monkeypatch: pytest.MonkeyPatch, config: GymConfig) -> None:
-    monkeypatch.setattr("nrm.envs.gym.checks.MAX_STEPS", 5)
+    monkeypatch.setattr("nrm.envs.gym.config.MAX_STEPS", 5)
     env = gym_env(config, MACHINE)
     env.reset(seed=0)
     assert [env.step(0)[3] for _ in range(7)] == [False] * 6 + [True]

@@ -19,7 +19,7 @@ from nrm.errors import EnvError, MachineError
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, fit
 from nrm.wrappers import NeuralRewardMachineWrapper, model_for
-from nrm.wrappers.augmentation import Augmentation
+from nrm.wrappers.models import Augmentation
 from tests.wrappers.envs import TASK, Broken, InDict, Silent, task_env, untrained
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

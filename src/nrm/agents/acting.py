@@ -322,7 +322,6 @@ class Actor:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
         self.net.load_state_dict(state["net"])
         if isinstance(self.memory, nn.Module):
             self.memory.load_state_dict(state["memory"])

@@ -53,11 +53,9 @@ class DiscreteActions(ActionHead):
         self.width = count
 
     def best(self, scores: Tensor) -> Tensor:
-        """(…) the most probable actions."""
         return scores.argmax(-1)
 
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """(…) of the categorical distribution."""
         return categorical(scores, actions)
 
 
@@ -97,11 +95,9 @@ class MultiDiscreteActions(ActionHead):
         self.width = sum(self.sizes)
 
     def best(self, scores: Tensor) -> Tensor:
-        """(…, choices) the most probable ones."""
         return torch.stack([part.argmax(-1) for part in torch.split(scores, self.sizes, -1)], -1)
 
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """(…) sums over the choices."""
         parts = zip(torch.split(scores, self.sizes, -1), actions.unbind(-1), strict=True)
         log_probs, entropies = zip(*(categorical(logits, chosen) for logits, chosen in parts), strict=True)
         return torch.stack(log_probs).sum(0), torch.stack(entropies).sum(0)
@@ -129,11 +125,9 @@ class BoxActions(ActionHead):
         return GaussianLayer(inputs, self._size)
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
-        """Of a standard Gaussian."""
         return torch.randn(*leading, self._size, generator=generator)
 
     def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
-        """(…, size) within the bounds."""
         mean, log_std = scores.chunk(2, -1)
         return self._squashed(mean + log_std.exp() * noise)
 

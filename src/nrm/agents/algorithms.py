@@ -119,7 +119,6 @@ class OnPolicyLearner:
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
 
     def collect(self) -> Rollout:
-        """Act for a rollout."""
         return self.actor.collect()
 
     def weights(self) -> dict[str, Any]:
@@ -128,15 +127,12 @@ class OnPolicyLearner:
         return {"net": state["net"], "memory": state["memory"]}
 
     def load_weights(self, weights: dict[str, Any]) -> None:
-        """Act with saved weights."""
         self.actor.load_state_dict({**self.actor.state_dict(), **weights})
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that learning goes on from."""
         return {"actor": self.actor.state_dict(), "optimizer": self._descent.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
         self.actor.load_state_dict(state["actor"])
         self._descent.load_state_dict(state["optimizer"])
 

@@ -78,11 +78,9 @@ class SuccessCurriculum:
         return Choice(episode, self.longest, int((self.weights() > 0).sum()), self.success)
 
     def state_dict(self) -> dict[str, Any]:
-        """What decisions depend on."""
         return {"stage": self.stage, "outcomes": torch.tensor(self._outcomes, dtype=torch.bool)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
         self.stage, self._outcomes = state["stage"], state["outcomes"].tolist()
 
 

@@ -43,21 +43,17 @@ class PlacedEnv:
         return getattr(self._env, name)
 
     def reset(self, seed: int) -> Tensor:
-        """Begin anew."""
         return self._env.reset(seed).to(self.device)
 
     def step(self, actions: Tensor) -> StepBatch:
-        """Take one action in each environment."""
         return StepBatch(*(shown.to(self.device) for shown in self._env.step(actions.cpu())))
 
     @property
     def truth(self) -> Truth:
-        """The symbols and states behind what is seen."""
         return Truth(*(part.to(self.device) for part in self._env.truth))
 
     @property
     def task(self) -> Tensor:
-        """(N,) the numbers of the tasks."""
         return self._env.task.to(self.device)
 
 

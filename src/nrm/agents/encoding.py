@@ -61,12 +61,10 @@ class ShownObservations:
         return first if len(self._shape) == 3 else None
 
     def updated(self) -> None:
-        """The encoder has changed."""
         self._patches = None
 
     @torch.no_grad()
     def features(self, net: Any, observation: Tensor) -> Tensor:
-        """(n, width) features without gradient."""
         result: Tensor = net.encoder(observation)
         return result
 

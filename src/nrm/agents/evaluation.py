@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.agents.automata_learning import LearnedStates
+from nrm.agents.machine_methods import LearnedStates
 from nrm.agents.playing import play
 from nrm.agents.training import Trainer
 from nrm.envs import BatchedEnv

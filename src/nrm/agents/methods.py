@@ -75,8 +75,8 @@ METHODS: Registry[Method] = Registry(
     {
         "rm": "nrm.agents.machine_methods",
         "nrm": "nrm.agents.machine_methods",
-        "automata-learning": "nrm.agents.automata_learning",
-        "pure-learning": "nrm.agents.automata_learning",
+        "automata-learning": "nrm.agents.machine_methods",
+        "pure-learning": "nrm.agents.machine_methods",
         "rnn": "nrm.agents.rnn",
         "memoryless": "nrm.agents.methods",
         "return": "nrm.agents.methods",
@@ -93,15 +93,12 @@ class NoMemory(Memory):
         self.table: Tensor = torch.ones(1, 1, device=device)
 
     def start(self, count: int) -> Tensor:
-        """(envs,) the only row there is."""
         return torch.zeros(count, dtype=torch.int64, device=self.table.device)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:  # noqa: ARG002 - nothing is remembered
-        """As before."""
         return carry
 
     def feature(self, carry: Tensor) -> Tensor:
-        """(…, 1) ones."""
         return self.table[carry]
 
 
@@ -114,15 +111,12 @@ class ReturnMemory(Memory):
         self._device = device
 
     def start(self, count: int) -> Tensor:
-        """(envs, 1) nothing was paid."""
         return torch.zeros(count, 1, device=self._device)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
-        """What was paid is added."""
         return carry + seen.reward[:, None].to(carry.dtype) / 100
 
     def feature(self, carry: Tensor) -> Tensor:
-        """(…, 1) the sum."""
         return carry
 
 

@@ -158,7 +158,6 @@ class PPO(OnPolicyLearner):
         yield from order.to(self.actor.device).tensor_split(max(1, round(count / size)))
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that learning goes on from."""
         return {
             **super().state_dict(),
             "generator": self._generator.get_state(),
@@ -167,7 +166,6 @@ class PPO(OnPolicyLearner):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
         super().load_state_dict(state)
         self._generator.set_state(state["generator"])
         self._penalties.success = state["success"]

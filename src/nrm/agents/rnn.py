@@ -39,11 +39,9 @@ class RecurrentMemory(nn.Module, Memory):
         self.lstm = nn.LSTM(features, config.size, config.layers)
 
     def start(self, count: int) -> Tensor:
-        """Nothing read yet."""
         return next(self.parameters()).new_zeros(count, 2, self.lstm.num_layers, self.size)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
-        """One step of the LSTM."""
         hidden, cell = carry.permute(1, 2, 0, 3).contiguous()
         assert seen.features is not None
         _, (hidden, cell) = self.lstm(seen.features[None], (hidden, cell))
@@ -74,7 +72,6 @@ class RecurrentMemory(nn.Module, Memory):
         return before[times[:, None] - since, row]
 
     def feature(self, carry: Tensor) -> Tensor:
-        """The hidden state of the last layer."""
         return carry[..., 0, -1, :]
 
 
@@ -194,11 +191,9 @@ class TaskRecurrentMemory(nn.Module, Memory):
         self._fresh = torch.zeros(len(self._tasks), dtype=torch.bool, device=self._known.device)
 
     def start(self, count: int) -> Tensor:
-        """All with the first task."""
         return self.begin(torch.zeros(count, dtype=torch.int64, device=self._known.device))
 
     def begin(self, task: Tensor) -> Tensor:
-        """Nothing remembered, and tasks with these numbers (envs,)."""
         return self._joined(self.memory.start(len(task)), task)
 
     def _joined(self, carry: Tensor, task: Tensor) -> Tensor:
@@ -209,7 +204,6 @@ class TaskRecurrentMemory(nn.Module, Memory):
         return carry[..., :-1].reshape(*carry.shape[:-1], *self._shape)
 
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
-        """One step of the LSTM."""
         known = self._known_of(carry[:, -1].long())
         return self._joined(self.memory.read(self._own(carry), _with(seen, known)), carry[:, -1])
 
@@ -247,7 +241,6 @@ class TaskRecurrentMemory(nn.Module, Memory):
         return torch.cat([hidden, known.begin, (shares.unsqueeze(-2) @ states).squeeze(-2)], -1)
 
     def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskRecurrentMemory:  # noqa: ARG002
-        """The same for other tasks."""
         return TaskRecurrentMemory(self.memory, self.encoder, self.query, tasks)
 
 

@@ -280,7 +280,6 @@ class Trainer:
         return {"grounding": None, **parts, **counts}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
         self.steps, self.updates = state["steps"], state["updates"]

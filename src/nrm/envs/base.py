@@ -174,26 +174,26 @@ def check_count(count: object) -> None:
         raise EnvError(f"a batch has at least one environment; count is {count!r}")
 
 
-def checked_actions(actions: Tensor, count: int, space: ActionSpace) -> NDArray[Any]:
-    """Actions (N,) of numbered ones, or (N, size) of a box from -1 to 1, or an error that names the first wrong one."""
-    chosen: NDArray[Any] = actions.cpu().numpy()
-    if isinstance(space, int):
-        fits = chosen.shape == (count,) and chosen.dtype.kind in "iu"
-        known = f"are whole numbers from 0 to {space - 1}"
-        if fits and chosen.astype(np.uint64).max() < space:  # negative ones are large there
-            return chosen
-        wrong = (chosen < 0) | (chosen >= space)
+def checked_actions(actions: NDArray[Any], count: int, space: Any) -> NDArray[Any]:
+    """Actions (N, …) of a policy as environments take them: (N, *shape of the space), numbered from where it begins."""
+    kinds = "f" if isinstance(space, spaces.Box) else "iu"
+    if actions.size != count * np.prod(space.shape, dtype=int) or actions.dtype.kind not in kinds:
+        raise EnvError(
+            f"give one action of {space} for each of {count} environments, not {actions.dtype} of shape {actions.shape}"
+        )
+    shaped = actions.reshape(count, *space.shape)
+    if isinstance(space, spaces.Box):
+        given = np.clip(shaped, space.low, space.high)
+        wrong = ~np.isclose(given, shaped, rtol=1e-5, atol=1e-6)
     else:
-        fits = chosen.shape == (count, *space.shape) and chosen.dtype.kind == "f"
-        known = "are rows of numbers from -1 to 1"
-        wrong = ~(np.abs(chosen) <= 1 + 1e-6)
-    if not fits:
-        shape = tuple(actions.shape)
-        raise EnvError(f"give one action for each of {count} environments, not {actions.dtype} of shape {shape}")
+        given = shaped + getattr(space, "start", 0)
+        counts = 2 if isinstance(space, spaces.MultiBinary) else getattr(space, "nvec", getattr(space, "n", 0))
+        wrong = (shaped < 0) | (shaped >= counts)
     if wrong.any():
-        first = int(np.argwhere(wrong)[0][0])
-        raise EnvError(f"action {chosen[first]} in environment {first}; actions {known}")
-    return chosen
+        where = int(np.argwhere(wrong)[0][0])
+        raise EnvError(f"action {shaped[where]} in environment {where} is outside of {space}, numbered from 0")
+    taken: NDArray[Any] = given.astype(space.dtype, copy=False)
+    return taken
 
 
 def task_digest(machine: MooreMachine) -> str:

@@ -1,12 +1,13 @@
-"""Environments of ours without a task, for any number of episodes at once; and N of them side by side, with tasks."""
+"""Environments of ours for any number of episodes at once: N side by side, with tasks, and one for Gymnasium."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, TypeAlias
 
+import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
@@ -27,7 +28,7 @@ from nrm.envs.base import (
 )
 from nrm.envs.counter_rng import Words, check_seed, draws, environment_seeds, episode_keys, words
 from nrm.envs.task_runner import End, ending_states, stepper
-from nrm.errors import EnvError
+from nrm.errors import EnvError, unknown
 from nrm.machines import Alphabet, MachineLike, TaskSet
 from nrm.observations import ObservationSpec
 
@@ -150,7 +151,7 @@ class BatchedTasks(BatchedEnv):
         """Move in all environments, let the tasks read what holds there, and pay. actions: (N,), or (N, size)."""
         if not self._seeds:
             raise EnvError("call reset(seed) before the first step")
-        taken = checked_actions(actions, self.count, self.actions)
+        taken = checked_actions(actions.cpu().numpy(), self.count, self.dynamics.action_space)
         self._places, left = self.dynamics.move(self._places, taken, self._keys, self._time)
         self._letter = self._read(self._places)
         self._state, reward = self._step(self._state, self._letter)
@@ -170,11 +171,9 @@ class BatchedTasks(BatchedEnv):
 
     @property
     def task(self) -> Tensor:
-        """(N,) the number of the task that each environment has now."""
         return torch.from_numpy(self._task.copy())
 
     def weigh(self, weights: ArrayLike) -> None:
-        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
         given = np.asarray(weights, dtype=np.float64)
         if given.shape != (len(self.tasks),) or not np.isfinite(given).all() or given.min() < 0 or given.sum() <= 0:
             raise EnvError(f"weights are {len(self.tasks)} numbers from 0, not all 0; got {given}")
@@ -183,7 +182,6 @@ class BatchedTasks(BatchedEnv):
 
     @property
     def truth(self) -> Truth:
-        """The letters and states behind what is seen."""
         if not self._seeds:
             raise EnvError("call reset(seed) first")
         arrays = (self._letter, self._state, self._final_state)
@@ -309,3 +307,75 @@ class BatchedTasks(BatchedEnv):
                 kept[short] = block
             self._until[short] = first + ahead
         return {name: rows[which, self._episode[which] % ahead] for name, rows in self._ahead.items()}
+
+
+class SingleEnv(gymnasium.Env[NDArray[Any], Any]):
+    """An environment of ours by its configuration. Subclasses name the usual one, for `gymnasium.make`."""
+
+    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012 - as the base class has it
+    config_class: ClassVar[Any]
+
+    def __init__(self, config: Any = None, *, render_mode: str | None = None, **options: Any) -> None:
+        """`config`: the environment, the usual one if none; `options`: fields of the configuration to change."""
+        usual = config or self.config_class()
+        known = [field.name for field in fields(usual)]
+        for option in options:
+            if option not in known:
+                raise EnvError(unknown("option", option, known))
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            raise EnvError(unknown("render_mode", render_mode, modes))
+        self.config = replace(usual, **options)
+        self.render_mode = render_mode
+        self._dynamics: Dynamics = self.config.dynamics()
+        self.action_space = self._dynamics.action_space
+        self.observation_space = self._dynamics.observation_space
+        self.action_names = self._dynamics.action_names
+        self._seed: int | None = None
+        self._episode = -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begin an episode: the first one of `seed`, or the next one."""
+        super().reset(seed=seed, options=options)
+        if seed is not None or self._seed is None:
+            self._seed = int(self.np_random.integers(1 << 62)) if seed is None else int(seed)
+            check_seed(self._seed)
+            self._episode = -1
+        self._episode += 1
+        self._key = episode_keys(words([self._seed]), [self._episode])
+        self._way = [self._dynamics.begin(self._key)]
+        return self._shown()
+
+    def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
+        if self._seed is None:
+            raise EnvError("call reset() before the first step")
+        time = len(self._way) - 1
+        self._check_action(action, time)
+        places, left = self._dynamics.move(self._way[-1], np.asarray([action]), self._key, np.array([time]))
+        self._way.append(places)
+        observation, info = self._shown()
+        return observation, 0.0, left is not None and bool(left[0]), time + 1 >= self.config.steps, info
+
+    def render(self) -> Any:
+        """The picture (rgb_array), or the text (ansi)."""
+        if self.render_mode is None:
+            raise EnvError("this environment was made without a render_mode; make it with render_mode='rgb_array'")
+        if self._seed is None:
+            raise EnvError("call reset() before render()")
+        drawn = self._dynamics.text if self.render_mode == "ansi" else self._dynamics.picture
+        return drawn(self._way)
+
+    def _shown(self) -> tuple[NDArray[Any], dict[str, Any]]:
+        """The observation and the info at the end of the way."""
+        here: Places = self._way[-1]
+        observation: NDArray[Any] = self._dynamics.observe(here)[0]
+        return observation, {"labels": self._dynamics.labels(here)}
+
+    def _check_action(self, action: Any, time: int) -> None:
+        discrete = isinstance(self.action_space, spaces.Discrete)
+        if not self.action_space.contains(action if discrete else np.asarray(action, dtype=np.float32)):
+            numbered = ", ".join(f"{number} {name}" for number, name in enumerate(self.action_names))
+            known = numbered if discrete else "two numbers from -1 to 1"
+            raise EnvError(f"unknown action {action!r} at step {time + 1}; the actions are {known}")

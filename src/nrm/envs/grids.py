@@ -61,7 +61,6 @@ class GridDynamics(Dynamics):
         keys: Words,  # noqa: ARG002
         times: NDArray[np.int64],  # noqa: ARG002
     ) -> tuple[Places, BoolArray | None]:
-        """One cell on; nobody leaves."""
         return {**places, "cell": self._moves.take(places["cell"] * len(ACTIONS) + actions)}, None
 
     def content(self, places: Places) -> NDArray[np.int64]:
@@ -78,7 +77,6 @@ class GridDynamics(Dynamics):
         return places["contents"] if shared is None else shared.repeat(len(places["cell"]), axis=0)
 
     def labels(self, places: Places) -> tuple[Symbol, ...]:
-        """What lies where the first agent is."""
         name = self._names[int(self.content(places)[0])]
         return () if name is None else (name,)
 
@@ -87,7 +85,6 @@ class GridDynamics(Dynamics):
         """(contents,) the letter that is read on each content."""
 
     def reader(self, alphabet: Alphabet) -> Reader:
-        """A table."""
         letters = self.contents_letters(alphabet)
         return lambda places: letters.take(self.content(places))
 

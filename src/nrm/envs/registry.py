@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Argument, Symbol
 from nrm.envs.base import BatchedEnv
-from nrm.envs.batched import BatchedTasks, Dynamics
-from nrm.envs.single import SingleEnv
+from nrm.envs.batched import BatchedTasks, Dynamics, SingleEnv
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.task_runner import End
 from nrm.errors import ConfigError, EnvError, MissingModuleError, UnknownSymbolError, listing, suggestion, unknown
@@ -178,11 +177,9 @@ class OwnEnvConfig(SymbolsConfig):
         return task_from_text(text, self.alphabet)
 
     def task_space(self) -> TaskSpace:
-        """The names."""
         return TaskSpace(self.alphabet, tuple(map(atom, self.names)))
 
     def build(self, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> BatchedEnv:
-        """N of them."""
         return BatchedTasks(self, tasks, count, end)
 
     def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:

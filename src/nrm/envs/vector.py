@@ -23,6 +23,7 @@ from nrm.envs.base import (
     action_space,
     as_task_set,
     check_count,
+    checked_actions,
     task_digest,
 )
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
@@ -136,7 +137,6 @@ class GymVectorEnv(BatchedEnv):
 
     @property
     def task(self) -> Tensor:
-        """(N,) the number of the task that each environment has now."""
         return torch.from_numpy(self._task.copy())
 
     @property
@@ -150,7 +150,6 @@ class GymVectorEnv(BatchedEnv):
 
     @property
     def truth(self) -> Truth:
-        """The letters and states behind what is seen."""
         if not self._seeds:
             raise EnvError("call reset(seed) first")
         return Truth(*(torch.from_numpy(array.copy()) for array in (self._letter, self._state, self._final_state)))
@@ -214,7 +213,6 @@ class GymVectorEnv(BatchedEnv):
         )
 
     def close(self) -> None:
-        """Close all environments."""
         self.vector.close()
 
     def _tensor(self, observation: Any) -> Tensor:
@@ -234,21 +232,8 @@ class GymVectorEnv(BatchedEnv):
             )
 
     def given(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """Actions (n, …) as environments take them: (n, *shape of the space), numbered from where it begins."""
-        space = self._action_space
-        shaped: NDArray[Any] = actions.reshape(len(actions), *space.shape)
-        if isinstance(space, spaces.Box):
-            given = np.clip(shaped, space.low, space.high)
-            wrong = ~np.isclose(given, shaped, rtol=1e-5, atol=1e-6)
-        else:
-            given = np.asarray(shaped + getattr(space, "start", 0))
-            counts = 2 if isinstance(space, spaces.MultiBinary) else getattr(space, "nvec", getattr(space, "n", 0))
-            wrong = (shaped < 0) | (shaped >= counts)
-        if wrong.any():
-            where = int(np.argwhere(wrong)[0][0])
-            raise EnvError(f"action {shaped[where]} in environment {where} is outside of {space}, numbered from 0")
-        taken: NDArray[Any] = given.astype(space.dtype, copy=False)
-        return taken
+        """Actions (n, …) as environments take them."""
+        return checked_actions(actions, len(actions), self._action_space)
 
     def _idle(self) -> NDArray[Any]:
         """An action for environments that wait for their turn."""

@@ -1,8 +1,18 @@
 """A belief beside the observations of any Gymnasium environment, single or vectorised."""
 
-from nrm.wrappers.augmentation import BELIEF, OBSERVATION, TASK, BeliefLayout, Reads
 from nrm.wrappers.belief_wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper
-from nrm.wrappers.models import Model, as_model, build_tracker, check_same_task, model_for
+from nrm.wrappers.models import (
+    BELIEF,
+    OBSERVATION,
+    TASK,
+    BeliefLayout,
+    Model,
+    Reads,
+    as_model,
+    build_tracker,
+    check_same_task,
+    model_for,
+)
 
 __all__ = [
     "BELIEF",

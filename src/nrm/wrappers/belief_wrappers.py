@@ -15,8 +15,7 @@ from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
-from nrm.wrappers.augmentation import BeliefLayout, Reads
-from nrm.wrappers.models import build_tracker
+from nrm.wrappers.models import BeliefLayout, Reads, build_tracker
 
 
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):

@@ -269,9 +269,9 @@ def test_misuse_is_named() -> None:
     env.reset(0)
     with pytest.raises(EnvError, match="action 4 in environment 1"):
         env.step(torch.tensor([0, 4]))
-    with pytest.raises(EnvError, match=r"not torch\.int64 of shape"):
+    with pytest.raises(EnvError, match=r"not int64 of shape"):
         env.step(torch.zeros(3, dtype=torch.int64))
-    with pytest.raises(EnvError, match=r"not torch\.float32"):
+    with pytest.raises(EnvError, match=r"not float32"):
         env.step(torch.zeros(2))
     for other in (
         BatchedTasks(MinecraftConfig(slip=0.5), machine, 2),

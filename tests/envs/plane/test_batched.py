@@ -152,7 +152,7 @@ def test_misuse_is_named() -> None:
     free.reset(0)
     with pytest.raises(EnvError, match="in environment 1"):
         free.step(torch.tensor([[0.0, 0.0], [0.0, 1.5]]))
-    with pytest.raises(EnvError, match=r"torch\.int64"):
+    with pytest.raises(EnvError, match=r"int64"):
         free.step(torch.zeros(2, dtype=torch.int64))
     env = BatchedTasks(PlaneConfig(), machine, 2)
     for call in (lambda: env.step(torch.zeros(2, dtype=torch.int64)), env.state_dict, lambda: env.truth):
@@ -161,7 +161,7 @@ def test_misuse_is_named() -> None:
     env.reset(0)
     with pytest.raises(EnvError, match="action 8 in environment 1"):
         env.step(torch.tensor([0, 8]))
-    with pytest.raises(EnvError, match=r"not torch\.float32"):
+    with pytest.raises(EnvError, match=r"not float32"):
         env.step(torch.zeros(2))
     with pytest.raises(EnvError, match="the saved state is of another environment"):
         BatchedTasks(PlaneConfig(step=0.2), machine, 2).load_state_dict(env.state_dict())

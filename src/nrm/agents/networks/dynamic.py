@@ -66,7 +66,6 @@ class DynamicNetwork(SharedTrunk):
         self.read = nn.Linear(self.encoder.width, SUMMARY_WIDTH)
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, 128) from features (n, width) and memory (n, memory)."""
         channels, *places = self._map
         cells = places[0] * places[1]
         filters = self.filters(memory).view(-1, FILTERS, channels)

@@ -93,7 +93,6 @@ class EgocentricNetwork(SharedTrunk):
         return torch.bmm(filters, maps + self.position).relu()
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, 128) from features (n, width) and memory (n, memory)."""
         maps = features.reshape(-1, CHANNELS, self._places)
         here = self.attention(features)
         wanted = self.sought(maps, memory)
@@ -143,7 +142,6 @@ class PlanningNetwork(EgocentricNetwork):
         self.ways = nn.Linear(FILTERS, 2 * self.extra)
 
     def sought(self, maps: Tensor, memory: Tensor) -> Tensor:
-        """(n, FILTERS + extra, places) what the memory looks for, and how near it is."""
         wanted = super().sought(maps, memory)
         _, height, across = self._map
         # Neighbours lie far apart in memory, so that what is done to all rows of a batch is done at once.

@@ -35,7 +35,6 @@ class Waves(RunningFeatures):
             super().settle()
 
     def forward(self, observations: Tensor) -> Tensor:
-        """(n, width)."""
         return waves(super().forward(observations), self.ways)
 
 
@@ -75,7 +74,6 @@ class FourierNetwork(SharedTrunk):
         self.read = nn.Linear(width, SUMMARY_WIDTH)
 
     def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, 128) from features (n, width) and memory (n, memory)."""
         trunk = self.trunk(features).relu()
         fields = self.fields(trunk).relu().view(len(trunk), -1, FIELDS)
         weights = self._weights(memory)

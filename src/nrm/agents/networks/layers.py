@@ -39,22 +39,18 @@ class SharedTrunk(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} needs a method hidden(features, memory)")
 
     def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, scores) and (n,) values from features (n, width) and memory (n, memory)."""
         hidden = self.hidden(features, memory)
         return self.actor(hidden), self.critic(hidden).squeeze(-1)
 
     def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) for acting."""
         result: Tensor = self.actor(self.hidden(features, memory))
         return result
 
     def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n,) for bootstrapping."""
         result: Tensor = self.critic(self.hidden(features, memory)).squeeze(-1)
         return result
 
     def summary(self, features: Tensor) -> Tensor:
-        """(…, SUMMARY_WIDTH) of features (…, width)."""
         result: Tensor = self.read(features).tanh()
         return result
 
@@ -181,7 +177,6 @@ class Spread(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, goal: Tensor, opened: Tensor, rounds: int) -> Tensor:
-        """(rows, columns, n)."""
         rows, columns, count = goal.shape
         rim = goal.new_zeros(rows + 2, columns + 2, count)
         value = rim[_INSIDE, _INSIDE]

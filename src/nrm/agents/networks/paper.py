@@ -159,24 +159,20 @@ class ActorCritic(nn.Module):
         self.critic = nn.Linear(hidden, 1)
 
     def summary(self, features: Tensor) -> Tensor:
-        """The features themselves."""
         return features
 
     def forward(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, scores) and (n,) values from features (n, width) and memory (n, memory)."""
         joined = torch.cat([features, memory], -1)
         actor, critic = twin_hidden(joined, self.first, self.first_bias, self.second, self.second_bias).unbind(0)
         return self.actor(actor), self.critic(critic).squeeze(-1)
 
     @torch.no_grad()
     def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) for acting, without gradient."""
         result: Tensor = self.actor(self._hidden(0, features, memory))
         return result
 
     @torch.no_grad()
     def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n,) for bootstrapping, without gradient."""
         result: Tensor = self.critic(self._hidden(1, features, memory)).squeeze(-1)
         return result
 
@@ -199,7 +195,6 @@ class NoFeatures(nn.Module):
     width = 1
 
     def forward(self, observations: Tensor) -> Tensor:
-        """(n, 1)."""
         return torch.zeros(len(observations), 1, device=observations.device)
 
 

@@ -14,12 +14,11 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.envs.batched import Places
+from nrm.envs.batched import Places, SingleEnv
 from nrm.envs.counter_rng import Words
 from nrm.envs.grids import GridDynamics, TilePainter, next_cells
 from nrm.envs.letter.grid import around, grids
 from nrm.envs.registry import ENVS, OwnEnvConfig
-from nrm.envs.single import SingleEnv
 from nrm.errors import EnvError, listing
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
@@ -69,12 +68,10 @@ class LetterConfig(OwnEnvConfig):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The letters."""
         return tuple(chr(ord("a") + number) for number in range(self.letters))
 
     @property
     def alphabet(self) -> Alphabet:
-        """Exactly one of the letters or `empty` holds at each step."""
         return Alphabet.exclusive((*self.names, self.empty or "empty"))
 
     @property
@@ -84,7 +81,6 @@ class LetterConfig(OwnEnvConfig):
 
     @classmethod
     def parse(cls, name: str) -> LetterConfig | None:
-        """`letter` and `letter-image`."""
         return {"letter": cls(), "letter-image": cls(observation="image")}.get(name)
 
     def recipe(self) -> str:
@@ -92,11 +88,9 @@ class LetterConfig(OwnEnvConfig):
         return "letter-image" if self.observation == "image" else "tasks"
 
     def dynamics(self) -> LetterDynamics:
-        """Letters on a torus."""
         return LetterDynamics(self)
 
     def title(self) -> str:
-        """What is observed."""
         return "letter" if self.observation == "planes" else "letter-image"
 
     def algorithm(self) -> str:
@@ -163,11 +157,9 @@ class LetterDynamics(GridDynamics):
         return ObservationSpec(self._shape, torch.uint8, tiled=True, toroidal=True, egocentric=True, local=True)
 
     def begin(self, keys: Words) -> Places:
-        """The agent in the first cell of sampled grids."""
         return {"cell": np.zeros(len(keys), dtype=np.int64), "contents": self._grids(keys)}
 
     def observe(self, places: Places) -> NDArray[np.uint8]:
-        """Planes, or pictures."""
         seen = self._visible(places)
         if self.config.observation == "image":
             return self._painter.paint(seen)
@@ -175,7 +167,6 @@ class LetterDynamics(GridDynamics):
         return planes
 
     def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
-        """The contents themselves."""
         if alphabet != self.config.alphabet:
             raise EnvError(
                 f"tasks of this environment are over {listing(self.config.alphabet.symbols)}, one at a time, not over "
@@ -184,7 +175,6 @@ class LetterDynamics(GridDynamics):
         return np.arange(alphabet.size)
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
-        """What the agent sees, eight times as large."""
         seen: NDArray[np.uint8] = LetterPainter(self.config, 8).paint(self._visible(way[-1]))[0]
         return seen
 

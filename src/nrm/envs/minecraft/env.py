@@ -14,12 +14,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, Symbol
-from nrm.envs.batched import BatchedTasks, Places
+from nrm.envs.batched import BatchedTasks, Places, SingleEnv
 from nrm.envs.counter_rng import Words, draws, words
 from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.images import Painter, tiles
 from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
-from nrm.envs.single import SingleEnv
 from nrm.envs.task_runner import End
 from nrm.errors import EnvError, listing
 from nrm.machines import Alphabet, MooreMachine
@@ -83,7 +82,6 @@ class MinecraftConfig(OwnEnvConfig):
 
     @classmethod
     def parse(cls, name: str) -> MinecraftConfig | None:
-        """`map`, `image` and `image-episode`."""
         seen, _, drawn = name.partition("-")
         if name not in cls.env_names:
             return None
@@ -99,15 +97,12 @@ class MinecraftConfig(OwnEnvConfig):
         return Alphabet.exclusive((*self.names, self.empty))
 
     def recipe(self) -> str:
-        """Images have their own."""
         return "tasks-image" if self.observation == "image" else "tasks"
 
     def dynamics(self) -> MinecraftDynamics:
-        """Items on a grid."""
         return MinecraftDynamics(self)
 
     def title(self) -> str:
-        """What is observed, and how items are laid out."""
         return self.observation if self.layout == "fixed" else f"{self.observation}-{self.layout}"
 
     def algorithm(self) -> str:
@@ -131,7 +126,6 @@ class MinecraftConfig(OwnEnvConfig):
         )
 
     def without_memory(self, machine: MooreMachine, end: End) -> WithoutMemory | None:
-        """Of fixed grids."""
         from nrm.envs.minecraft.memoryless import without_memory
 
         return without_memory(self, machine, end)
@@ -155,7 +149,6 @@ class MinecraftConfig(OwnEnvConfig):
 
     @cached_property
     def names(self) -> tuple[Symbol, ...]:
-        """The different names of items, in order."""
         return tuple(dict.fromkeys(name for name, _ in self.placements))
 
     @property
@@ -286,7 +279,6 @@ class MinecraftDynamics(GridDynamics):
         return ObservationSpec(self.observation_space.shape or (), dtype, table, local=True)
 
     def begin(self, keys: Words) -> Places:
-        """The cell of the agent, and what lies where if that is drawn."""
         if not self.random:
             return {"cell": self._start.repeat(len(keys))}
         drawn = begin(self.config, keys)
@@ -295,24 +287,20 @@ class MinecraftDynamics(GridDynamics):
     def move(
         self, places: Places, actions: NDArray[Any], keys: Words, times: NDArray[np.int64]
     ) -> tuple[Places, BoolArray | None]:
-        """One cell on, or a slip."""
         taken = slipped(self.config, keys, times, actions) if self.config.slip else actions
         return super().move(places, taken, keys, times)
 
     def observe(self, places: Places) -> NDArray[Any]:
-        """Coordinates, or pictures."""
         if self.config.observation == "map":
             return self._coordinates[places["cell"]]
         return self._painted(places, self.config.pixels)
 
     def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
-        """Of an empty cell, and of each item."""
         self.config.check_alphabet(alphabet)
         nothing = () if self.config.empty is None else self.config.empty
         return np.array([alphabet.letter(nothing), *map(alphabet.letter, self.config.names)], dtype=np.int64)
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
-        """The grid, at least 512 pixels wide."""
         last: NDArray[np.uint8] = self._painted(way[-1], max(512, self.config.pixels))[0]
         return last
 

@@ -213,7 +213,6 @@ class MiniGridConfig(LabelledConfig):
 
     @classmethod
     def parse(cls, name: str) -> MiniGridConfig | None:
-        """`minigrid:ID`."""
         if not name.startswith(PREFIX):
             return None
         config = cls(name.removeprefix(PREFIX))
@@ -233,15 +232,12 @@ class MiniGridConfig(LabelledConfig):
         return GymVectorEnv.of(partial(minigrid_env, self, tasks, end=end), count)
 
     def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
-        """One environment."""
         return minigrid_env(self, machine, mode, end)
 
     def title(self) -> str:
-        """The id, and what is seen of the grid."""
         return f"{PREFIX}{self.id}" + ("" if self.view == "grid" else f"-{self.view}")
 
     def algorithm(self) -> str:
-        """Images."""
         return "ppo"
 
     @classmethod

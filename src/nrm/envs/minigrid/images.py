@@ -45,17 +45,14 @@ class TileImages(gymnasium.Wrapper[Image, Any, Any, Any], RecordConstructorArgs)
         return "ansi" if self._text else self.env.render_mode
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Image, dict[str, Any]]:
-        """Begin an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self.image(observation), info
 
     def step(self, action: Any) -> tuple[Image, float, bool, bool, dict[str, Any]]:
-        """Step the environment."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         return self.image(observation), float(reward), bool(terminated), bool(truncated), info
 
     def render(self) -> Any:
-        """The grid as text, or what the environment renders."""
         return self._inner.pprint_grid() if self._text else self.env.render()
 
     def image(self, observation: Any) -> Image:
@@ -94,7 +91,6 @@ class GridImages(TileImages):
         inner.agent_view_size = 3
 
     def image(self, observation: Any) -> Image:  # noqa: ARG002 - the whole grid is more than the agent is shown
-        """The grid now."""
         inner = self._inner
         cells, direction = inner.grid.grid, int(inner.agent_dir)
         here = int(inner.agent_pos[1]) * inner.width + int(inner.agent_pos[0])
@@ -151,5 +147,4 @@ class ChosenActions(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArg
         self.action_space = spaces.Discrete(len(actions))
 
     def action(self, action: Any) -> int:
-        """The environment's number of an action."""
         return self._actions[int(action)]

@@ -88,7 +88,6 @@ class PlaneConfig(OwnEnvConfig):
 
     @cached_property
     def names(self) -> tuple[Symbol, ...]:
-        """The different names of discs, in order."""
         return tuple(dict.fromkeys(disc.name for disc in self.placed))
 
     @property
@@ -104,7 +103,6 @@ class PlaneConfig(OwnEnvConfig):
 
     @classmethod
     def parse(cls, name: str) -> PlaneConfig | None:
-        """`robot` and `flat`."""
         return {"robot": ROBOT, "flat": FLAT}.get(name)
 
     @property
@@ -137,7 +135,6 @@ class PlaneConfig(OwnEnvConfig):
         return tuple(sorted(found, key=lambda held: (len(held), [names.index(name) for name in held])))
 
     def recipe(self) -> str:
-        """Paths are long."""
         return "flat"
 
     def task_space(self) -> TaskSpace:
@@ -146,13 +143,11 @@ class PlaneConfig(OwnEnvConfig):
         return TaskSpace(self.alphabet, (*map(atom, self.names), *together))
 
     def dynamics(self) -> Dynamics:
-        """A point among discs."""
         from nrm.envs.plane.env import PlaneDynamics
 
         return PlaneDynamics(self)
 
     def title(self) -> str:
-        """The plane's name, and what is observed."""
         named = {"robot": ROBOT, "flat": FLAT}.items()
         same = (name for name, known in named if (known.bounds, known.discs) == (self.bounds, self.discs))
         name = next(same, "plane")

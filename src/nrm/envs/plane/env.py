@@ -13,11 +13,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, Symbol
-from nrm.envs.batched import Dynamics, Places, Reader
+from nrm.envs.batched import Dynamics, Places, Reader, SingleEnv
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.grids import initials
 from nrm.envs.plane.config import PlaneConfig
-from nrm.envs.single import SingleEnv
 from nrm.errors import EnvError, UnknownSymbolError
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
@@ -139,7 +138,6 @@ class PlaneDynamics(Dynamics):
         self.spec = ObservationSpec(self.observation_space.shape or (), torch.float32)
 
     def begin(self, keys: Words) -> Places:
-        """Points."""
         if self.config.start == "outside":
             return {"place": self._outside(keys)}
         return {"place": np.repeat(np.array([self.config.start], dtype=np.float32), len(keys), axis=0)}
@@ -176,7 +174,6 @@ class PlaneDynamics(Dynamics):
         return {"place": ahead.astype(np.float32)}, np.any((ahead < self._low) | (ahead > self._high), axis=1)
 
     def observe(self, places: Places) -> NDArray[Any]:
-        """Positions, or what the lidar sees."""
         points: Points = places["place"]
         if self.config.observation == "position":
             return points.copy()
@@ -204,7 +201,6 @@ class PlaneDynamics(Dynamics):
         return away
 
     def labels(self, places: Places) -> tuple[Symbol, ...]:
-        """The names of the discs that the first point is in, or of no disc."""
         inside = self.holds(places["place"])[0]
         names = tuple(name for name, holds in zip(self.config.names, inside, strict=True) if holds)
         return names or (() if self.config.empty is None else (self.config.empty,))
@@ -233,11 +229,9 @@ class PlaneDynamics(Dynamics):
         return {"place": points}, np.abs(self._away(points)).min(1), self.config.step / 2
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
-        """The plane and the way so far, its longer side 512 pixels."""
         return self._painter.paint(np.concatenate([places["place"] for places in way]))
 
     def text(self, way: Sequence[Places]) -> str:
-        """Initials in the discs, and a legend."""
         return text(self.config, way[-1]["place"][0])
 
     @cached_property
