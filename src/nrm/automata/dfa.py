@@ -6,7 +6,10 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from nrm.aliases import BoolArray, IntArray
+from nrm.automata.diagram import Cube, cubes_of
 from nrm.automata.letters import ListedLetters
 from nrm.automata.moves import Moves, Moving, moves_of_classes, placed
 from nrm.automata.mtbdd import Limits
@@ -48,6 +51,13 @@ class Dfa(Moving):
             return placed(self.moves, [atoms.index(name) for name in self.atoms], len(atoms))
         place, outside = {name: index for index, name in enumerate(self.atoms)}, len(self.atoms)
         return self.moves.relettered([*(place.get(name, outside) for name in atoms), outside])
+
+    def cubes(self, letters: BoolArray) -> Sequence[Cube]:
+        """Conjunctions of literals that together hold at exactly these letters (letters,)."""
+        if not self.exclusive:
+            return cubes_of(ListedLetters(letters.astype(np.int32)).function(len(self.atoms)), 0, [1])
+        named = np.flatnonzero(letters[:-1] != letters[-1]).tolist()  # the last letter is that of no atom
+        return [tuple((place, False) for place in named)] if letters[-1] else [((place, True),) for place in named]
 
     def minimal(self) -> Dfa:
         """The least automaton with the same non-empty traces, numbered canonically.

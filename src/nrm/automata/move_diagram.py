@@ -20,7 +20,7 @@ from nrm.automata.letters import Classes, LetterDiagram
 from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.partition import Blocks, scattered, split
 from nrm.automata.partition import Numbers as Numbering
-from nrm.automata.search import Differ, Guard, Pair, Question, Reaching, first_difference, least_sums
+from nrm.automata.search import Differ, Pair, Question, Reaching, first_difference, least_sums
 from nrm.automata.table import Table
 from nrm.errors import MachineError, counted
 
@@ -100,14 +100,8 @@ class MoveDiagram(Diagram, Reaching):
         many = 1 << self.propositions
         return ((target, sums % many) for target, sums in self.least(state, lambda bit: many + (1 << bit)).items())
 
-    def guards(
-        self,
-        state: State,
-        most: int | None,
-        by_letters: Callable[[BoolArray], Guard],  # noqa: ARG002
-        by_cubes: Callable[[Sequence[Cube]], Guard],
-    ) -> list[tuple[State, Guard]]:
-        return [(target, by_cubes(cubes_of(self, state, [target]))) for target in self.targets(state)[:most]]
+    def guards(self, state: State, most: int | None, _: object) -> list[tuple[State, Sequence[Cube]]]:
+        return [(target, cubes_of(self, state, [target])) for target in self.targets(state)[:most]]
 
     def nearest(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         own = self.ascending()

@@ -12,7 +12,6 @@ from nrm.aliases import BoolArray, IntArray, Letter, State
 
 Pair = tuple[State, State]
 Differ = Callable[[State, State], bool]
-Guard = TypeVar("Guard")
 Place = TypeVar("Place", int, tuple[int, int])
 Question = tuple[int, int, Place, Place]
 """Of a node: its level, its proposition, and where it leads for false and true."""

@@ -14,7 +14,7 @@ from nrm.automata.diagram import Cube
 from nrm.automata.letters import Classes, ListedLetters
 from nrm.automata.mtbdd import Limits
 from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scattered, split, split_by_rows
-from nrm.automata.search import Differ, Guard, Pair, Reaching, distinguishing_string
+from nrm.automata.search import Differ, Pair, Reaching, distinguishing_string
 from nrm.errors import MachineError, counted
 
 _SLICE = 1 << 20
@@ -94,15 +94,11 @@ class Table(Reaching):
         return ((row[number], letter) for number, letter in self.classes().letters.examples(plainest_first).items())
 
     def guards(
-        self,
-        state: State,
-        most: int | None,
-        by_letters: Callable[[BoolArray], Guard],
-        by_cubes: Callable[[Sequence[Cube]], Guard],  # noqa: ARG002
-    ) -> list[tuple[State, Guard]]:
-        """The first `most` states that one leads to, each with a guard of the letters (letters,), or of cubes."""
+        self, state: State, most: int | None, cubes: Callable[[BoolArray], Sequence[Cube]]
+    ) -> list[tuple[State, Sequence[Cube]]]:
+        """The first `most` states that one leads to, and by what; `cubes`: those of some letters (letters,)."""
         row = self.columns[state]
-        return [(target, by_letters((row == target)[self.letter_class])) for target in self.targets(state)[:most]]
+        return [(target, cubes((row == target)[self.letter_class])) for target in self.targets(state)[:most]]
 
     def nearest(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """(states, columns, …) the least of values (states, …) that a step with a letter, or literal, leads to.

@@ -19,7 +19,7 @@ from nrm.logic.ltlf.translation import translate
 from nrm.logic.ltlf.words import LOOKS_BACK, looks_back
 from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, is_paper_task, paper_task
 from nrm.logic.symbols import check_symbols, name_problem, true_symbols
-from nrm.logic.term import BOOLEAN, Term, boolean_function
+from nrm.logic.term import BOOLEAN, Term, boolean_function, step_value
 
 __all__ = [
     "BOOLEAN",
@@ -57,6 +57,7 @@ __all__ = [
     "prefix",
     "read_formula",
     "sequenced_visit",
+    "step_value",
     "substituted",
     "translate",
     "true_symbols",

@@ -5,8 +5,10 @@ Nothing here recurses, so depth costs no stack: every pass over a term is a loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import reduce
+from operator import and_, or_, xor
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from nrm.automata import Mtbdd
@@ -207,36 +209,29 @@ BOOLEAN = frozenset(("TRUE", "FALSE", "ATOM", "NOT", "AND", "OR", "XOR", "IMPLIE
 """The names of the operators that speak of one step."""
 
 
-def boolean_value(op: str, args: Sequence[bool]) -> bool:
-    """The value of a Boolean operator, by its name, over values."""
-    match op:
-        case "TRUE":
-            return True
-        case "FALSE":
-            return False
-        case "NOT":
-            return not args[0]
-        case "AND":
-            return all(args)
-        case "OR":
-            return any(args)
-        case "XOR":
-            return args[0] != args[1]
-        case "IMPLIES":
-            return not args[0] or args[1]
-        case "IFF":
-            return args[0] == args[1]
-        case _:
-            raise AssertionError(op)
+_VALUES: Mapping[str, Callable[..., Any]] = {
+    "TRUE": lambda: True,
+    "FALSE": lambda: False,
+    "NOT": lambda a: True ^ a,
+    "AND": lambda *args: reduce(and_, args),
+    "OR": lambda *args: reduce(or_, args),
+    "XOR": xor,
+    "IMPLIES": lambda a, b: (True ^ a) | b,
+    "IFF": lambda a, b: True ^ a ^ b,
+}
 
 
-def holds_at(step: Term, true: Collection[str]) -> bool:
-    """Whether a Boolean term holds at a step where these symbols do."""
+def boolean_value(op: str, args: Sequence[Value]) -> Value:
+    """The value of a Boolean operator, by its name, over truth values or arrays of them."""
+    value: Value = _VALUES[op](*args)
+    return value
 
-    def value(node: Term, args: list[bool]) -> bool:
-        return node.name in true if node.op.name == "ATOM" else boolean_value(node.op.name, args)
 
-    return step.folded(value)
+def step_value(step: Term, truth: Callable[[str], Any]) -> Any:
+    """The value of a Boolean term, from the truth of each symbol: a value, or an array of them."""
+    return step.folded(
+        lambda node, args: truth(node.name) if node.op.name == "ATOM" else boolean_value(node.op.name, args)
+    )
 
 
 def boolean_function(step: Term, table: Mtbdd[int], places: Mapping[str, int], done: dict[Term, int]) -> int:
@@ -251,7 +246,7 @@ def boolean_function(step: Term, table: Mtbdd[int], places: Mapping[str, int], d
         if op == "ATOM":
             done[node] = table.node(places[node.name], table.leaf(0), table.leaf(1))
         elif not parts:
-            done[node] = table.leaf(int(boolean_value(op, ())))
+            done[node] = table.leaf(int(op == "TRUE"))
         elif op == "NOT":
             done[node] = table.map(parts[0], lambda value: 1 - value, {})
         else:

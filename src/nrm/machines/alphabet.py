@@ -286,7 +286,7 @@ class _Exclusive(Alphabet):
 
     def cubes(self, letters: BoolArray) -> Sequence[Cube]:
         chosen, others = np.flatnonzero(letters).tolist(), np.flatnonzero(~letters).tolist()
-        if len(chosen) <= len(others) + 1:
+        if others and len(chosen) <= len(others) + 1:
             return [((index, True),) for index in chosen]
         return [tuple((index, False) for index in others)]
 

@@ -23,9 +23,7 @@ from nrm.automata import (
 from nrm.errors import FormulaError, LimitError, MachineError
 from nrm.logic import (
     BOOLEAN,
-    TRUE,
     Formula,
-    Op,
     Term,
     atom,
     boolean_function,
@@ -33,6 +31,7 @@ from nrm.logic import (
     check_symbols,
     either,
     parse,
+    step_value,
 )
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
@@ -43,15 +42,14 @@ TOO_LONG = "(a guard too long to write out)"
 
 def guard(alphabet: Alphabet, letters: BoolArray) -> Formula:
     """A short formula that holds at exactly these letters. letters: (letters,)."""
-    return TRUE if letters.all() else _cubes_formula(alphabet, alphabet.cubes(letters))
+    return _cubes_formula(alphabet, alphabet.cubes(letters))
 
 
 def moves(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, Formula]]:
     """The states that one state leads to (the first `most` of them), each with the guard that takes it there."""
     alphabet = machine.alphabet
-    return machine.moves.guards(
-        state, most, lambda letters: guard(alphabet, letters), lambda cubes: _cubes_formula(alphabet, cubes)
-    )
+    found = machine.moves.guards(state, most, alphabet.cubes)
+    return [(target, _cubes_formula(alphabet, cubes)) for target, cubes in found]
 
 
 def move_texts(machine: MooreMachine, state: int, most: int | None = None) -> list[tuple[int, str]]:
@@ -78,35 +76,18 @@ def _cubes_formula(alphabet: Alphabet, cubes: Sequence[Cube]) -> Formula:
 
 def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:
     """(letters,) where a Boolean formula over the alphabet's symbols holds."""
-    root = parse(formula)
-    check_symbols(root.atoms(), alphabet.symbols)
+    root = _checked(parse(formula), alphabet)
     masks = alphabet.letter_masks().astype(bool)
-    values: dict[Formula, BoolArray] = {}
-    for node in root.postorder():
-        args = [values[arg] for arg in node.args]
-        match node.op:
-            case Op.TRUE:
-                value = np.ones(len(masks), dtype=bool)
-            case Op.FALSE:
-                value = np.zeros(len(masks), dtype=bool)
-            case Op.ATOM:
-                value = masks[:, alphabet.places[node.name]]
-            case Op.NOT:
-                value = ~args[0]
-            case Op.AND:
-                value = np.logical_and.reduce(args)
-            case Op.OR:
-                value = np.logical_or.reduce(args)
-            case Op.XOR:
-                value = args[0] != args[1]
-            case Op.IFF:
-                value = args[0] == args[1]
-            case Op.IMPLIES:
-                value = ~args[0] | args[1]
-            case _:
-                raise FormulaError(f"a guard speaks of one step, but '{root}' uses the operator '{node.op.value}'")
-        values[node] = value
-    return values[root]
+    holds = step_value(root, lambda name: masks[:, alphabet.places[name]])
+    return np.full(len(masks), holds) if isinstance(holds, bool) else np.asarray(holds)
+
+
+def _checked(formula: Formula, alphabet: Alphabet) -> Formula:
+    """A formula that can be a guard; an error for one of other symbols, or of more than one step."""
+    check_symbols(formula.atoms(), alphabet.symbols)
+    if later := [node for node in formula.postorder() if node.op.name not in BOOLEAN]:
+        raise FormulaError(f"a guard speaks of one step, but '{formula}' uses the operator '{later[0].op.value}'")
+    return formula
 
 
 Move: TypeAlias = tuple[Formula, State]
@@ -205,11 +186,7 @@ class _Guards:
 
     def guard(self, formula: Formula) -> int:
         """The diagram of a Boolean formula: 1 where it holds, 0 elsewhere."""
-        check_symbols(formula.atoms(), self.alphabet.symbols)
-        for node in formula.postorder():
-            if node.op.name not in BOOLEAN:
-                raise FormulaError(f"a guard speaks of one step, but '{formula}' uses the operator '{node.op.value}'")
-        return boolean_function(formula, self.diagrams, self.alphabet.places, self._done)
+        return boolean_function(_checked(formula, self.alphabet), self.diagrams, self.alphabet.places, self._done)
 
     def _letter(self, root: int, value: int) -> Letter | None:
         """A letter at which a diagram has a value; None if there is none."""

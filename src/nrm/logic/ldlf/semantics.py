@@ -6,7 +6,7 @@ from nrm.aliases import Trace
 from nrm.logic.ldlf.formula import Ldlf, Op
 from nrm.logic.ldlf.parser import parse
 from nrm.logic.symbols import steps_of
-from nrm.logic.term import BOOLEAN, boolean_value, holds_at
+from nrm.logic.term import BOOLEAN, boolean_value, step_value
 
 
 def holds(formula: Ldlf | str, trace: Trace) -> bool:
@@ -53,7 +53,7 @@ class Meaning:
 
     def _ends(self, path: Ldlf, place: int) -> set[int]:
         if path.op.name in BOOLEAN:
-            walked = place < len(self.steps) and holds_at(path, self.steps[place])
+            walked = place < len(self.steps) and step_value(path, self.steps[place].__contains__)
             return {place + 1} if walked else set()
         match path.op:
             case Op.TEST:

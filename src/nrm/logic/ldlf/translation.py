@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 
-import numpy as np
-
-from nrm.aliases import BoolArray
-from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Cube, Dfa, Limits, ListedLetters, cubes_of
+from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Cube, Dfa, Limits
 from nrm.logic.ldlf.formula import END, PATHS, Ldlf, Op, box, called_pattern, diamond
 from nrm.logic.ldlf.parser import parse
 from nrm.logic.ltlf.translation import translate as translate_ltlf
@@ -149,9 +146,8 @@ class _Closure:
         nodes = self.nodes
         start, automaton, state = self._run(path)
         found = []
-        for target, (guard, guard_not) in automaton.moves.guards(
-            state, None, lambda letters: self._guard(automaton, letters), lambda cubes: self._cubes(automaton, cubes)
-        ):
+        for target, cubes in automaton.moves.guards(state, None, automaton.cubes):
+            guard, guard_not = self._guard(automaton.atoms, cubes)
             if automaton.absorbing[target] and not automaton.accepting[target]:
                 continue
             on = self._modal(Ldlf(Op.RUN, (start,), str(target)), after, exists, positive)
@@ -166,22 +162,11 @@ class _Closure:
             self._automata[start] = self._automaton(start)
         return start, self._automata[start], state
 
-    def _guard(self, automaton: Dfa, letters: BoolArray) -> Pair:
-        """The nodes of some letters of an automaton."""
-        if not automaton.exclusive:
-            function = ListedLetters(letters.astype(np.int32)).function(len(automaton.atoms))
-            return self._cubes(automaton, cubes_of(function, 0, [1]))
-        pairs = [self.nodes.atom(name) for name in automaton.atoms]
-        # The last letter is that of no atom.
-        named = [pair for pair, chosen in zip(pairs, letters, strict=False) if chosen != letters[-1]]
-        some, none = self.nodes.boolean("OR", named)
-        return (none, some) if letters[-1] else (some, none)
-
-    def _cubes(self, automaton: Dfa, cubes: Sequence[Cube]) -> Pair:
+    def _guard(self, atoms: Sequence[str], cubes: Sequence[Cube]) -> Pair:
         nodes = self.nodes
         made = []
         for cube in cubes:
-            pairs = [(nodes.atom(automaton.atoms[place]), true) for place, true in cube]
+            pairs = [(nodes.atom(atoms[place]), true) for place, true in cube]
             literals = [(yes, no) if true else (no, yes) for (yes, no), true in pairs]
             made.append(nodes.boolean("AND", literals))
         return nodes.boolean("OR", made)
