@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from nrm.logic import Formula, parse, translate
 from nrm.logic import progression as explore
-from nrm.logic.ltlf.translation import closure
+from nrm.logic.ltlf.meaning import closure
 from nrm.logic.nodes import eventualities, invariants
 from tests.strategies import formulas
 

@@ -13,7 +13,7 @@ from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.logic import Formula, parse, progression, reversal
 from nrm.logic.ldlf import translate as translate_ldlf
-from nrm.logic.ltlf.translation import closure
+from nrm.logic.ltlf.meaning import closure
 from nrm.logic.progression import progress
 from nrm.logic.reversal import letters_of, read_backwards
 from tests.strategies import formulas, traces

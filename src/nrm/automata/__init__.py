@@ -8,7 +8,7 @@ from nrm.automata.letters import LetterDiagram as LetterFunction
 from nrm.automata.moves import Moves, Moving, moves_of_classes, moves_of_nodes, read_diagram, unpacked
 from nrm.automata.mtbdd import DEFAULT_LIMITS, FALSE, LEAF, TRUE, Bdd, Limits, Mtbdd
 from nrm.automata.partition import Numbers
-from nrm.automata.search import distinguishing_string
+from nrm.automata.search import distinguishing_string, first_path
 from nrm.automata.table import Table, coarsest_congruence, quotient
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "combined_all",
     "cubes_of",
     "distinguishing_string",
+    "first_path",
     "in_columns",
     "letter_classes",
     "merged_classes",

@@ -20,7 +20,7 @@ from nrm.automata.letters import Classes, LetterDiagram
 from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.partition import Blocks, scattered, split
 from nrm.automata.partition import Numbers as Numbering
-from nrm.automata.search import Differ, Pair, Question, Reaching, first_difference, least_sums
+from nrm.automata.search import Differ, Pair, Question, Reaching, first_path, least_sums
 from nrm.automata.table import Table
 from nrm.errors import MachineError, counted
 
@@ -235,7 +235,7 @@ class MoveDiagram(Diagram, Reaching):
             found = least_sums((f_roots[pair[0]], g_roots[pair[1]]), ask, lambda bit: many + (1 << bit))
             return (((-1 - f, -1 - g), sums % many) for (f, g), sums in found.items())
 
-        return first_difference(start, moves, differ)
+        return first_path(start, moves, lambda pair: differ(*pair))
 
     def relettered(self, letters: Sequence[Letter]) -> Table:
         rows = [[self.leaf(state, letter) for letter in letters] for state in range(self.states)]

@@ -54,42 +54,37 @@ def distinguishing_string(
         row, twin = left[pair[0]], right[pair[1]]
         return (((row[own], twin[other]), letter) for (own, other), letter in letters.items())
 
-    return first_difference(start, moves, differ, horizon)
+    return first_path(start, moves, lambda pair: differ(*pair), horizon)
 
 
-def first_difference(
-    start: Pair,
-    moves: Callable[[Pair], Iterable[tuple[Pair, Letter]]],
-    differ: Differ,
+def first_path(
+    start: Place,
+    moves: Callable[[Place], Iterable[tuple[Place, Letter]]],
+    wanted: Callable[[Place], bool],
     horizon: int | None = None,
-) -> tuple[list[Letter], Pair] | None:
-    """The shortest string to a pair of states that `differ`, breadth first, and this pair; None if there is none."""
-    if differ(*start):
+) -> tuple[list[Letter], Place] | None:
+    """The shortest string to a place that is `wanted`, breadth first, and this place; None if there is none."""
+    if wanted(start):
         return [], start
-    parents: dict[Pair, tuple[Pair, Letter] | None] = {start: None}
+    strings: dict[Place, tuple[Place, Letter]] = {}
     frontier, length = [start], 0
     while frontier and length != horizon:
         length += 1
         following = []
-        for pair in frontier:
-            for target, letter in moves(pair):
-                if target not in parents:
-                    parents[target] = pair, letter
-                    if differ(*target):
-                        return _path_to(target, parents), target
-                    following.append(target)
+        for place in frontier:
+            for target, letter in moves(place):
+                if target == start or target in strings:
+                    continue
+                strings[target] = place, letter
+                following.append(target)
+                if wanted(target):
+                    string, end = [], target
+                    while end != start:
+                        end, letter = strings[end]
+                        string.append(letter)
+                    return string[::-1], target
         frontier = following
     return None
-
-
-def _path_to(pair: Pair, parents: Mapping[Pair, tuple[Pair, Letter] | None]) -> list[Letter]:
-    string: list[Letter] = []
-    link = parents[pair]
-    while link is not None:
-        pair, letter = link
-        string.append(letter)
-        link = parents[pair]
-    return string[::-1]
 
 
 def least_sums(

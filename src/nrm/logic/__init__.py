@@ -12,10 +12,9 @@ from nrm.logic.language import (
     read_formula,
 )
 from nrm.logic.ltlf.formula import FALSE, TRUE, Formula, Op, atom, both, either, infix, prefix, substituted
+from nrm.logic.ltlf.meaning import holds, translate
 from nrm.logic.ltlf.parser import parse
 from nrm.logic.ltlf.patterns import PATTERNS, global_avoidance, sequenced_visit, visit
-from nrm.logic.ltlf.semantics import holds
-from nrm.logic.ltlf.translation import translate
 from nrm.logic.ltlf.words import LOOKS_BACK, looks_back
 from nrm.logic.paper import PAPER_SYMBOLS, PAPER_TASKS, PaperTask, is_paper_task, paper_task
 from nrm.logic.symbols import check_symbols, name_problem, true_symbols

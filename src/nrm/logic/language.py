@@ -43,7 +43,7 @@ class Language(Generic[Value]):
     """Whether a non-empty trace satisfies a formula, decided by its meaning: the twin that `dfa` is tested against."""
     hint: Callable[[Value], str] | None = None
     """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
-    reader: Reader | None = None
+    reader: Reader[Any] | None = None
     """How it reads text, to tell a formula that stands in the place of another language's."""
     words: Callable[[Value], str] | None = None
     """A formula in plain English."""

@@ -10,6 +10,7 @@ from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import FormulaError
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ltlf.formula import FUTURE, Formula, Op, both, either, prefix
+from nrm.logic.ltlf.meaning import closure, truths
 from nrm.logic.ltlf.parser import GRAMMAR, builder
 from nrm.logic.ltlf.patterns import (
     PATTERNS,
@@ -20,8 +21,6 @@ from nrm.logic.ltlf.patterns import (
     at_least_one,
     filled,
 )
-from nrm.logic.ltlf.semantics import truths
-from nrm.logic.ltlf.translation import closure
 from nrm.logic.ltlf.words import past_in_words
 from nrm.logic.nodes import Nodes
 from nrm.logic.progression import translated
@@ -94,6 +93,7 @@ _REFUSED = {
 }
 
 READER = Reader(
+    Formula,
     "ppltl",
     GRAMMAR,
     builder(apply_past_pattern, _REFUSED),
@@ -105,8 +105,7 @@ READER = Reader(
 
 def parse(text: str | Formula) -> Formula:
     """Read a formula of pure-past LTL; a `Formula` without future operators is returned as it is."""
-    formula = text if isinstance(text, Formula) else READER.read(text)
-    assert isinstance(formula, Formula)
+    formula = READER.parse(text)
     if formula is text and (ahead := next((part for part in formula.postorder() if part.op in FUTURE), None)):
         raise FormulaError(f"{_REFUSED[ahead.op]}: {ahead.brief(60)}")
     return formula

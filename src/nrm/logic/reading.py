@@ -6,17 +6,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import LarkError, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, VisitError
 
 from nrm.errors import FormulaError, FormulaSyntaxError, shorten
 from nrm.logic.symbols import name_problem
-from nrm.logic.term import MAX_DEPTH
+from nrm.logic.term import MAX_DEPTH, Term
 
 if TYPE_CHECKING:
     from nrm.logic.language import Language
+
+Node = TypeVar("Node", bound=Term)
 
 BOOLEAN_RULES = r"""
 ?equivalence: implication (_IFF implication)*
@@ -66,9 +68,11 @@ class PlacedError(Exception):
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(Generic[Node]):
     """How the texts of one language are read."""
 
+    kind: type[Node]
+    """What its formulas are."""
     logic: str
     """The name of the language."""
     grammar: str
@@ -79,15 +83,20 @@ class Reader:
     """What to write where something must stand, for errors."""
     operators: str
     """What to write behind it."""
-    means: Callable[[Any], bool] | None = None
+    means: Callable[[Node], bool] | None = None
     """Whether what was read can be a task: a grammar may take more than that."""
 
     @cached_property
     def _lark(self) -> Lark:
         return Lark(self.grammar, parser="lalr", transformer=self.build())
 
-    def read(self, text: str) -> Any:
-        """What the parser makes of a text; `FormulaSyntaxError` with a caret, or `FormulaError` for a hopeless one."""
+    def parse(self, text: str | Node) -> Node:
+        """Read a formula; one is returned as it is, so every function can take either.
+
+        Raises `FormulaSyntaxError` with a caret under the place, or `FormulaError` for a text that is too long or deep.
+        """
+        if isinstance(text, self.kind):
+            return text
         if not isinstance(text, str):
             raise FormulaError(f"a formula is text or a Formula, not {type(text).__name__}: {shorten(repr(text))}")
         if not text.strip():
@@ -106,9 +115,11 @@ class Reader:
         except UnexpectedInput as error:
             self._explain(error, text)
 
-    def plain(self, text: str) -> Any:
+    def plain(self, text: str) -> Node:
         """What the parser makes of a text, with the parser's own errors."""
-        return self._lark.parse(text)
+        formula: Any = self._lark.parse(text)
+        assert isinstance(formula, self.kind)
+        return formula
 
     def understands(self, text: str) -> bool:
         """Whether a text is in this language."""

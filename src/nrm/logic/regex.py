@@ -17,12 +17,11 @@ from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import FormulaError, LimitError
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ldlf.formula import Ldlf, Op, called_pattern, in_phrase
+from nrm.logic.ldlf.meaning import Meaning, matched
+from nrm.logic.ldlf.meaning import translate as translate_ldlf
 from nrm.logic.ldlf.parser import Part, PathBuild
-from nrm.logic.ldlf.semantics import Meaning
-from nrm.logic.ldlf.translation import matched
-from nrm.logic.ldlf.translation import translate as translate_ldlf
+from nrm.logic.ltlf.meaning import holds as holds_ltlf
 from nrm.logic.ltlf.patterns import MAX_COUNT
-from nrm.logic.ltlf.semantics import holds as holds_ltlf
 from nrm.logic.ltlf.words import words_of
 from nrm.logic.reading import PATH_RULES, PlacedError, Reader, whole_number
 from nrm.logic.symbols import steps_of
@@ -143,6 +142,7 @@ class _Build(PathBuild):
 
 
 READER = Reader(
+    Regex,
     "re",
     _GRAMMAR,
     _Build,
@@ -152,11 +152,7 @@ READER = Reader(
 )
 
 
-def parse(text: str | Regex) -> Regex:
-    """Read a regular expression; one is returned as it is. Raises `FormulaSyntaxError` with a caret."""
-    expression = text if isinstance(text, Regex) else READER.read(text)
-    assert isinstance(expression, Regex)
-    return expression
+parse = READER.parse
 
 
 def holds(expression: Regex | str, trace: Trace) -> bool:
@@ -203,9 +199,9 @@ def _check_size(root: Ldlf) -> None:
         )
 
 
-def in_words(expression: Regex) -> str:
+def in_words(expression: Ldlf) -> str:
     """What the whole of a trace must be."""
-    return words_of(expression, in_phrase, lambda texts: f"the whole trace is {texts[expression]}")
+    return f"the whole trace is {words_of(expression, in_phrase)}"
 
 
 REGEX: Language[Regex] = LANGUAGES.register(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from nrm.aliases import BoolArray, Letter, State, Step
-from nrm.automata import Limits
+from nrm.automata import Limits, first_path
 from nrm.errors import AlphabetError, MachineError
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
@@ -123,30 +123,14 @@ def _describe(machine: MooreMachine, state: State) -> str:
 
 def shortest_trace(machine: MooreMachine, goals: BoolArray) -> tuple[Step, ...] | None:
     """A shortest non-empty trace that ends in one of the states `goals` (states,); None if there is none."""
-    came: dict[State, tuple[State | None, Letter]] = {}
-    frontier: list[State | None] = [None]  # before the first step: the initial state may also be a goal, but later
-    while frontier:
-        following: list[State | None] = []
-        for state in frontier:
-            source = machine.initial if state is None else state
-            for target, letter in machine.moves.plainest(source, machine.alphabet.plainest_first):
-                if target in came:
-                    continue
-                came[target] = state, letter
-                if goals[target]:
-                    return tuple(machine.alphabet.decode(_path(came, target)))
-                following.append(target)
-        frontier = following
-    return None
+    before = -1  # the first step: the initial state may also be a goal, but later
 
+    def moves(state: State) -> Iterable[tuple[State, Letter]]:
+        here = machine.initial if state == before else state
+        return machine.moves.plainest(here, machine.alphabet.plainest_first)
 
-def _path(came: Mapping[State, tuple[State | None, Letter]], target: State) -> list[Letter]:
-    path: list[Letter] = []
-    state: State | None = target
-    while state is not None:
-        state, letter = came[state]
-        path.append(letter)
-    return path[::-1]
+    found = first_path(before, moves, lambda state: state != before and bool(goals[state]))
+    return None if found is None else tuple(machine.alphabet.decode(found[0]))
 
 
 def not_asked(machine: MooreMachine) -> str:

@@ -2,9 +2,8 @@
 
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ldlf.formula import Ldlf, in_words
+from nrm.logic.ldlf.meaning import holds, translate
 from nrm.logic.ldlf.parser import READER, from_ltlf, parse
-from nrm.logic.ldlf.semantics import holds
-from nrm.logic.ldlf.translation import translate
 
 __all__ = ["LDLF", "Ldlf", "from_ltlf", "holds", "parse", "translate"]
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.patterns import apply_pattern
+from nrm.logic.ltlf.words import grouped, phrase, words_of
 from nrm.logic.ltlf.words import in_words as ltlf_in_words
-from nrm.logic.ltlf.words import phrase, words_of
 from nrm.logic.term import Term
 
 
@@ -133,11 +133,12 @@ _WORDS = {
 def in_words(formula: Ldlf) -> str:
     """What a formula asks for, read at the first step."""
     parts = formula.args if formula.op is Op.AND else (formula,)
-    return words_of(formula, in_phrase, lambda texts: "; and ".join(texts[part] for part in parts))
+    return "; and ".join(words_of(part, in_phrase) for part in parts)
 
 
-def in_phrase(node: Ldlf, args: list[str]) -> str:
-    """A part in words, given those of its arguments."""
+def in_phrase(node: Ldlf, inside: bool, texts: Mapping[tuple[Ldlf, bool], str]) -> str:
+    """A part in words, given those of others."""
+    args = [grouped(arg, texts[arg, inside]) for arg in node.args]
     if node.op is Op.PATTERN:
         return f"steps with: {ltlf_in_words(called_pattern(node))}"
     if node.op is Op.REPEAT:

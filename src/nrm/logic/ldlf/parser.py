@@ -182,6 +182,7 @@ def _path(part: Part) -> Ldlf:
 
 
 READER = Reader(
+    Ldlf,
     "ldlf",
     _GRAMMAR,
     _Build,
@@ -191,11 +192,7 @@ READER = Reader(
 )
 
 
-def parse(text: str | Ldlf) -> Ldlf:
-    """Read an LDLf formula; a formula is returned as it is. Raises `FormulaSyntaxError` with a caret."""
-    formula = text if isinstance(text, Ldlf) else READER.read(text)
-    assert isinstance(formula, Ldlf)
-    return formula
+parse = READER.parse
 
 
 _IN_LDLF = {

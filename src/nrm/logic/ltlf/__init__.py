@@ -2,9 +2,8 @@
 
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ltlf.formula import Formula
+from nrm.logic.ltlf.meaning import holds, translate
 from nrm.logic.ltlf.parser import READER, parse
-from nrm.logic.ltlf.semantics import holds
-from nrm.logic.ltlf.translation import translate
 from nrm.logic.ltlf.vacuity import strengthened
 from nrm.logic.ltlf.words import hint, in_words
 

@@ -113,6 +113,7 @@ def looks_ahead_in_the_past(formula: Formula) -> bool:
 
 
 READER = Reader(
+    Formula,
     "ltlf",
     GRAMMAR,
     builder(apply_pattern, {}),
@@ -123,13 +124,4 @@ READER = Reader(
 )
 
 
-def parse(text: str | Formula) -> Formula:
-    """Read an LTLf formula. A `Formula` is returned as it is, so every function can take either.
-
-    Raises `FormulaSyntaxError` with a caret under the place, or `FormulaError` when the text is too long or too deep.
-    """
-    if isinstance(text, Formula):
-        return text
-    formula = READER.read(text)
-    assert isinstance(formula, Formula)
-    return formula
+parse = READER.parse

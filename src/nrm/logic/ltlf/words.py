@@ -7,7 +7,7 @@ from itertools import chain, combinations
 from typing import TypeVar
 
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
-from nrm.logic.ltlf.semantics import holds
+from nrm.logic.ltlf.meaning import holds
 from nrm.logic.term import BOOLEAN, Term
 
 Node = TypeVar("Node", bound=Term)
@@ -34,16 +34,18 @@ def phrase(node: Term, args: list[str], words: Mapping[str, str]) -> str:
     return _JOINED[op].join(args) if op in _JOINED else (words.get(op) or _BOOLEAN[op]).format(*args)
 
 
-def words_of(
-    formula: Node, phrase: Callable[[Node, list[str]], str], whole: Callable[[Mapping[Node, str]], str]
-) -> str:
-    """The `whole` of the words of all parts, each a `phrase` of those of its arguments; or that it is too long."""
-    texts: dict[Node, str] = {}
+def words_of(formula: Node, phrase: Callable[[Node, bool, Mapping[tuple[Node, bool], str]], str]) -> str:
+    """The words of a formula; or that it is too long for them.
+
+    `phrase`: a part in words, given whether it stands inside a temporal operator, and the words of other parts.
+    """
+    texts: dict[tuple[Node, bool], str] = {}
     for node in formula.postorder():
-        texts[node] = phrase(node, [grouped(arg, texts[arg]) for arg in node.args])
-        if len(texts[node]) > MAX_WORDS:
-            return f"({formula.brief(100)}, too long for words)"
-    return whole(texts)
+        for inside in (False, True):
+            texts[node, inside] = phrase(node, inside, texts)
+            if len(texts[node, inside]) > MAX_WORDS:
+                return f"({formula.brief(100)}, too long for words)"
+    return texts[formula, False]
 
 
 def grouped(arg: Term, text: str) -> str:
@@ -87,7 +89,7 @@ _INSIDE = {
 def in_words(formula: Formula) -> str:
     """What a formula asks for, read at the first step."""
     parts = formula.args if formula.op is Op.AND else (formula,)
-    return "; and ".join(_top(part) for part in parts)
+    return "; and ".join(words_of(part, _phrase) for part in parts)
 
 
 def past_in_words(formula: Formula) -> str:
@@ -95,17 +97,7 @@ def past_in_words(formula: Formula) -> str:
     return "when it ends: " + in_words(formula)
 
 
-def _top(formula: Formula) -> str:
-    texts: dict[tuple[Formula, bool], str] = {}
-    for node in formula.postorder():
-        for inside in (False, True):
-            texts[node, inside] = _phrase(node, inside, texts)
-            if len(texts[node, inside]) > MAX_WORDS:
-                return f"({formula.brief(100)}, too long for words)"
-    return texts[formula, False]
-
-
-def _phrase(node: Formula, inside: bool, texts: dict[tuple[Formula, bool], str]) -> str:
+def _phrase(node: Formula, inside: bool, texts: Mapping[tuple[Formula, bool], str]) -> str:
     op = node.op.name
     args = [texts[arg, inside or op not in BOOLEAN] for arg in node.args]
     if op in BOOLEAN or len(args) > 1:  # what holds one temporal phrase puts it in parentheses

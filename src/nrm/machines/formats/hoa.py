@@ -165,23 +165,10 @@ def _parsed(text: str) -> list[Any]:
 
 def _without_comments(text: str) -> str:
     """The text with its comments, which nest, as empty lines; what stands in quotes is no comment."""
-    kept, position = [], 0
-    while match := re.compile(r'"(?:\\.|[^"\\])*"|/\*', re.DOTALL).search(text, position):
-        kept.append(text[position : match.start()])
-        position = match.end()
-        if match.group() != "/*":
-            kept.append(match.group())
-            continue
-        depth = 1
-        while depth:
-            mark = re.compile(r"/\*|\*/").search(text, position)
-            if mark is None:
-                line = 1 + text.count("\n", 0, match.start())
-                raise MachineError(f"line {line}: a comment that does not end")
-            depth += 1 if mark.group() == "/*" else -1
-            position = mark.end()
-        kept.append("\n" * text.count("\n", match.start(), position))
-    return "".join([*kept, text[position:]])
+    innermost = re.compile(r'("(?:\\.|[^"\\])*")|/\*(?:(?!/\*|\*/).)*\*/', re.DOTALL)
+    while (without := innermost.sub(lambda match: match[1] or "\n" * match[0].count("\n"), text)) != text:
+        text = without
+    return text
 
 
 def _headers(items: list[Any]) -> dict[str, list[Token]]:
