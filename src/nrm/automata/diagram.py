@@ -76,7 +76,7 @@ class Diagram:
         """Each level that has nodes, the lowest first, and where these stand."""
         return tuple((int(self.levels[start]), slice(start, stop)) for start, stop in level_runs(self.levels))
 
-    @property
+    @cached_property
     def asked(self) -> tuple[int, ...]:
         """The propositions that some node asks for, ascending: each of them matters somewhere."""
         return tuple(sorted(self.order[level] for level, _ in self.by_level))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -260,13 +260,9 @@ class ListedLetters:
         halves = [np.arange(2 << level).reshape(2, -1).T for level in range(propositions)]
         return LetterDiagram.of_levels(halves, self.numbers, propositions)
 
-    @cached_property
-    def _function(self) -> LetterDiagram:
-        return self.function(len(self.numbers).bit_length() - 1)
-
     def truths(self, propositions: int) -> dict[int, Truths]:
         """For each class which propositions hold at some of its letters, and which do not at some."""
-        return self._function.truths(propositions)
+        return self.function(propositions).truths(propositions)
 
     def work(self, hidden: int) -> int:  # noqa: ARG002 - no more than to look at every letter once
         """How much work `seen_without` so many propositions is."""
@@ -277,7 +273,16 @@ class ListedLetters:
 
         None where two letters of one class look alike.
         """
-        return self._function.seen_without(hidden)
+        variables = len(self.numbers).bit_length() - 1
+        bits = self.numbers.reshape((2,) * variables)  # the last axis is proposition 0
+        moved = np.moveaxis(bits, [variables - 1 - bit for bit in hidden], range(len(hidden)))
+        shown = np.sort(moved.reshape(1 << len(hidden), -1), axis=0)  # below each other: letters that look alike
+        if (shown[1:] == shown[:-1]).any():
+            return None
+        where = np.zeros((int(shown.max()) + 1, shown.shape[1]), dtype=np.bool_)
+        where[shown, np.arange(shown.shape[1])] = True
+        places: dict[bytes, int] = {}
+        return [places.setdefault(row.tobytes(), len(places)) for row in where]
 
 
 LetterClasses: TypeAlias = ListedLetters | LetterDiagram
