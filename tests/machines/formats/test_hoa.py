@@ -73,7 +73,7 @@ def test_automata_of_other_tools() -> None:
         ("HOA: v2\n--BODY--\n--END--\n", "this is not HOA text"),
         ("HOA:\n--BODY--\n--END--\n", "this is not HOA text"),
         (HEAD + "%", "line 7 is not HOA"),
-        (HEAD + "/* x", "line 7: a comment that does not end"),
+        (HEAD + "/* x", "line 7"),
         (HEAD + "--BODY--\nState: 0 [t] 1", "ends too early"),
         (HEAD + "--END--\n", "line 7: unexpected '--END--'"),
         (HEAD + "Fancy: 1\n--BODY--\n--END--\n", "line 7: the header 'Fancy' is not supported"),
