@@ -18,7 +18,7 @@ class A2CConfig(OnPolicyConfig):
     """Advantage actor-critic."""
 
     actor_coef: float = 1.0
-    """Weight of the policy gradient in the loss."""
+    """Weight of the policy loss."""
 
     def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over: it has come down half way."""

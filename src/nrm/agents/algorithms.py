@@ -81,26 +81,26 @@ class OnPolicyConfig(Checked):
     section = "algorithm."
 
     num_steps: Count = 5
-    """Steps of each environment between two updates."""
+    """Steps per environment in each rollout."""
     learning_rate: Positive = 1e-3
-    """Adam's step size for all networks, at the beginning."""
+    """Initial learning rate of Adam, for all networks."""
     gamma: Share = 0.97
-    """The discount factor."""
+    """Discount factor."""
     gae_lambda: Share = 0.95
-    """Lambda of the advantage estimates; 1 gives n-step returns."""
+    """Lambda of generalised advantage estimation; 1 gives n-step returns."""
     vf_coef: float = 0.5
-    """Weight of the squared error of values in the loss."""
+    """Weight of the value loss."""
     ent_coef: float = 0.05
-    """Weight of the policy's entropy in the loss, at the beginning."""
+    """Initial weight of the entropy bonus."""
     final_ent_coef: float = 0.005
-    """The weight that it comes down to, in a straight line."""
+    """Final weight of the entropy bonus; it changes linearly."""
     reward_scale: Positive = 0.01
-    """Rewards are multiplied by this before they are learned from."""
+    """Factor that rewards are multiplied with before learning."""
     max_grad_norm: float | None = 0.5
-    """Longer gradients are shortened to this."""
+    """Maximum norm of the gradient."""
     sde_sample_freq: Count | None = None
-    """Steps in training that sample actions with the same noise, within a rollout: exploration that is correlated in
-    time. 8 for continuous actions, else 1, when absent. Tests sample noise at every step."""
+    """Number of training steps that share one sample of exploration noise. Default: 8 for continuous actions, else 1.
+    Tests sample noise at every step."""
 
     def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""

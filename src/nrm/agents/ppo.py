@@ -25,27 +25,26 @@ class PPOConfig(OnPolicyConfig):
     num_steps: Count = 32
     """Steps of each environment between two updates."""
     update_epochs: Count = 3
-    """How often an update goes through the rollout."""
+    """Passes over the rollout in each update."""
     minibatch_size: Count = 512
-    """Steps that a gradient is taken over. Memories that learn are replayed, so for them whole environments are taken,
-    as many as give about this many steps."""
+    """Steps in a minibatch. Recurrent memories are replayed, so their minibatches hold whole environments."""
     clip_coef: Positive = 0.2
-    """How far, as a share, the probability of an action may move in an update before it no longer counts."""
+    """Clipping range of the probability ratio."""
     final_learning_rate: float = 0.0
-    """The step size that it comes down to at the end, in a straight line."""
+    """Final learning rate; it changes linearly."""
     norm_adv: bool = True
-    """Whether advantages are centred and scaled in every minibatch."""
+    """Normalise advantages in each minibatch."""
     ent_coef: float = 0.02
     """Weight of the policy's entropy in the loss, at the beginning."""
     final_ent_coef: float = 0.002
-    """The weight that it comes down to at the end, in a straight line."""
+    """Final weight of the entropy bonus; it changes linearly."""
     terminal_reward: bool = False
-    """Whether an episode pays at its end, the potential that it reached, and regressions cost a little. Under a
-    discount, differences of potentials pay for a way up and down again. Discounted potentials mend that (Ng, Harada
-    and Russell, 1999); with the potential taken from the values (Wiewiora, 2003) only the end pays."""
+    """Pay the potential at the end of an episode instead of differences at each step; regressions cost a little. With a
+    discount factor, differences reward going up and down again. Discounted potentials correct that (Ng, Harada and
+    Russell, 1999); if the potential is taken from the value function, only the end pays (Wiewiora, 2003)."""
     exit_penalty: float = 0.0
-    """What an episode costs, after scaling, that ends with a step that pays nothing: by something that the task knows
-    nothing of, such as leaving the plane."""
+    """Penalty, after scaling, for an episode that the environment ends without a reward, such as by leaving the
+    plane."""
 
     def learning_rate_at(self, progress: float) -> float:
         """The step size when this share of training is over."""

@@ -18,14 +18,14 @@ from nrm.tracking import Belief, Memory, Transition
 
 @dataclass(frozen=True)
 class RecurrentConfig(Checked):
-    """The recurrent memory."""
+    """Settings of the LSTM."""
 
     section = "recurrent."
 
     size: Count = 50
-    """Units of each LSTM layer."""
+    """Units of each layer."""
     layers: Count = 2
-    """Layers of the LSTM."""
+    """Number of layers."""
 
 
 class RecurrentMemory(nn.Module, Memory):

@@ -130,7 +130,7 @@ class SymbolsConfig(Checked, EnvConfig):
     error = EnvError
 
     empty: Symbol | None = "empty"
-    """The symbol that holds where nothing else does; None when nothing then holds (for propositional alphabets)."""
+    """The symbol for "nothing else"; None if then no proposition is true."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -144,8 +144,7 @@ class OwnEnvConfig(SymbolsConfig):
     """An environment of ours, whose N episodes step together."""
 
     steps: Count | None = None
-    """The length after which an episode is truncated. When absent 50 on a grid with items, 75 on one with letters, and
-    100 among discs."""
+    """Time limit of an episode. Default: 50 on the grid with items, 75 in LetterWorld, 100 among discs."""
 
     usual_steps: ClassVar[int]
 
@@ -203,15 +202,14 @@ class LabelledConfig(SymbolsConfig):
     """An environment of Gymnasium's, in which a labelling function says what holds."""
 
     label: str | None = None
-    """What holds after a step: module:name of a function of (observation, info, environment), info:KEY, or labels,
-    propositions, get_events, label. When absent, whichever of the last four the environment has, or our labels of
-    MiniGrid."""
+    """Labelling function: module:name of a function of (observation, info, environment), info:KEY, or labels,
+    propositions, get_events or label. Default: whichever of the last four the environment has; in MiniGrid, our own."""
     symbols: tuple[Symbol, ...] | None = None
-    """Exactly one of these holds at each step."""
+    """Exactly one of these is true at each step."""
     propositions: tuple[Symbol, ...] | None = None
-    """Any of these may hold at a step. Those of the formula, where nobody says what can hold."""
+    """Any number of these is true at a step. Default: those of the formula."""
     kwargs: dict[str, Argument] = field(default_factory=dict)
-    """What the environment is made with: --env.kwargs.size 8."""
+    """Arguments of the environment: --env.kwargs.size 8."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -21,37 +21,37 @@ class FitSettings(Checked):
     """What can be set of learning, from recorded episodes and in between acting alike."""
 
     objective: Objective = "em"
-    """`em`: the likelihood of whole reward sequences, by expectation-maximisation (unknown parts of a machine as by
-    `sequence`). `sequence`: the same by descent. `marginal`: the paper's cross-entropy of each step."""
+    """Loss. em: likelihood of whole reward sequences, by expectation-maximisation. sequence: the same by gradient
+    descent. marginal: cross-entropy of each step, as in the paper."""
     maximisation: Maximisation = "posterior"
-    """What an M-step of `em` teaches a network where observations cannot be enumerated. `posterior`: how probable each
-    letter was, given the rewards and the grounder before. `evidence`: any letter that the rewards allow."""
+    """Target of the M-step if observations cannot be enumerated. posterior: the probability of each symbol, given all
+    rewards. evidence: the set of symbols that the rewards allow."""
     epochs: Count = 400
-    """Most passes over the episodes, in each restart; a twentieth of it where observations cannot be enumerated."""
+    """Maximum passes over the episodes per restart; a twentieth of it if observations cannot be enumerated."""
     learning_rate: Positive = 0.01
-    """Adam's step size for the grounder; it falls to a tenth along a cosine."""
+    """Learning rate of Adam for the grounder; it falls to a tenth on a cosine schedule."""
     batch_size: Count | None = None
-    """Episodes in a mini-batch; all of them when absent."""
+    """Episodes in a minibatch. Default: all."""
     restarts: Count | None = None
-    """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
+    """Maximum number of random restarts. The first that explains the episodes is taken; see target."""
     target: float = 0.002
-    """Loss, in nats a step, at which episodes count as explained: the attempt ends, and no further one is needed."""
+    """Loss in nats per step at which the episodes count as explained and training stops."""
 
     error: ClassVar[type[NrmError]] = LearningError
 
 
 @dataclass(frozen=True)
 class FitConfig(FitSettings):
-    """How to learn from recorded episodes. The defaults suit grounding with a known machine."""
+    """How to learn from logged episodes. The defaults suit grounding with a known machine."""
 
     restarts: Count = 32
-    """Most attempts from fresh parameters. Attempts end early at one that explains the episodes (see `target`)."""
+    """Maximum number of random restarts. The first that explains the episodes is taken; see target."""
     held_out: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.15
-    """Share of the episodes that choose among the restarts, and are not learned from."""
+    """Share of the episodes that is held out, to choose among restarts."""
     patience: Count = 80
-    """Epochs without a better loss after which an attempt ends."""
+    """Epochs without improvement after which a restart ends."""
     seed: int = 0
-    """Of the split, the fresh parameters and the mini-batches."""
+    """Seed of the split, the initial parameters and the minibatches."""
 
     def network_restarts(self, recurrent: bool) -> int:  # noqa: ARG002 - updates while acting go by it
         """Most attempts where `em` teaches a network directly, because observations cannot be enumerated."""

@@ -29,31 +29,31 @@ CONFIG_VERSION = 2
 
 @dataclass(frozen=True)
 class RunConfig:
-    """One run, whole: everything that its results depend on."""
+    """The configuration of a run: everything that its results depend on."""
 
     task: str
-    """The task, as the text of a task file; empty where every episode has one of many."""
+    """The task, as the text of a task file; empty with many tasks."""
     env: str
-    """The environment, as users name it: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
+    """Name of the environment: map, image, image-episode, minigrid:ID, gym:ID, module:name."""
     method: str
     algorithm: str
     total_episodes: int
-    """How many episodes to train for."""
+    """Number of training episodes."""
     num_envs: int
-    """Environments that step side by side."""
+    """Number of parallel environments."""
     seed: int
     """Equal seeds give equal runs."""
     end: End
-    """When the task ends an episode."""
+    """When an episode ends: outcome, absorbing or limit."""
     settings: Sections
     tasks: str | None = None
-    """The family that many tasks are drawn from: a name, file:PATH, module:name; None for one task."""
+    """Task sampler: a name, file:PATH or module:name; None for one task."""
     total_timesteps: int | None = None
-    """How many steps of all environments to train for, in place of episodes."""
+    """Number of training steps, summed over environments, in place of episodes."""
     extended: tuple[int, ...] = ()
-    """The lengths that it was made for before it was trained further, in the same unit."""
+    """Earlier lengths of a run that was extended, in the same unit."""
     device: str = "cpu"
-    """Where it learns: cpu, cuda or cuda:NUMBER."""
+    """Device of training: cpu, cuda or cuda:NUMBER."""
 
     def __post_init__(self) -> None:
         for name, least in (("total_episodes", 1), ("num_envs", 1), ("seed", 0), ("total_timesteps", 1)):

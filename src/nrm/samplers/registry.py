@@ -57,20 +57,20 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True)
 class TemplateSampler:
-    """Formulas of one pattern. A size that is absent is the pattern's own; not every pattern has every size."""
+    """Formulas of one pattern. Unset sizes have the default of the pattern; not every pattern has every size."""
 
     pattern: str
     """Which pattern: the name of the sampler."""
     min_steps: int | None = None
-    """Least steps of a chain."""
+    """Minimum length of a sequence."""
     max_steps: int | None = None
-    """Most steps of a chain."""
+    """Maximum length of a sequence."""
     max_parts: int | None = None
-    """Most chains, in any order."""
+    """Maximum number of sequences, in any order."""
     max_choices: int | None = None
-    """Most events of which one is enough, at each step."""
+    """Maximum number of alternatives at each step."""
     max_avoided: int | None = None
-    """Most events to avoid, at each step."""
+    """Maximum number of symbols to avoid at each step."""
 
     def __post_init__(self) -> None:
         known = PATTERNS[self.pattern].sizes
@@ -103,7 +103,7 @@ class TemplateSampler:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Tasks of several samplers, each as often as the other. What a mixture lacks, an agent does not learn."""
+    """Tasks of several samplers, equally often. An agent does not learn what the mixture lacks."""
 
     name: ClassVar[str] = "mixture"
     label: ClassVar[str] = "several samplers mixed"
@@ -111,7 +111,7 @@ class Mixture:
     events: ClassVar[int] = 3
 
     families: tuple[str, ...] = ("reach-avoid", "conjunctions", "until", "resettable", "avoidance", "conditionals")
-    """Names of the samplers; a name that stands twice is drawn twice as often."""
+    """Names of the samplers; repeat a name to sample it more often."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", tuple(self.families))
@@ -135,10 +135,7 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Listed:
-    """The formulas of a text file, one a line; empty lines and what follows a # are skipped.
-
-    A formula that is not in LTLf names its language in front: `re: (!lava)*; gem`.
-    """
+    """The formulas of a text file, one per line; empty lines and comments after # are skipped."""
 
     name: ClassVar[str] = "file"
     label: ClassVar[str] = "the formulas of a file"
@@ -146,7 +143,7 @@ class Listed:
     events: ClassVar[int] = 1
 
     path: str
-    """Where the file is."""
+    """Path of the file."""
 
     @cached_property
     def formulas(self) -> tuple[Reading, ...]:

@@ -39,36 +39,33 @@ Emphasis = Literal["longest", "shortest"]
 
 @dataclass(frozen=True)
 class TaskSetConfig(Checked):
-    """The tasks that an agent learns from."""
+    """The training tasks."""
 
     section = "tasks."
 
     count: Count = 3000
-    """How many different tasks are sampled; a sampler that has fewer gives all it has."""
+    """Number of different tasks; fewer if the sampler has fewer."""
     max_states: Annotated[int, msgspec.Meta(ge=2)] = 30
-    """Tasks with larger machines are left out."""
+    """Maximum number of machine states of a task."""
     seed: int | None = None
-    """The seed that they are drawn from; that of the run when absent."""
+    """Seed of the sampler. Default: the seed of the run."""
     held_out: tuple[str, ...] = ()
-    """Formulas, or numbers of the paper's tasks, that are kept for a test: no task that is equal to one is drawn."""
+    """Formulas, or numbers of paper tasks, that are kept for testing. No training task is equivalent to one."""
     up_to_renaming: bool = False
-    """Whether copies of them are kept for the test too: tasks that a permutation of the symbols makes equal to one."""
+    """Also hold out tasks that become equivalent to one when symbols are exchanged."""
     curriculum: Curriculum = "none"
-    """How they come in: none (all at once), or success (from short to long, as the longest so far are carried out)."""
+    """Order of tasks. none: all at once. success: from short to long, as the longest so far succeed."""
     curriculum_threshold: Share = 0.8
-    """Of a curriculum by success: the success of the longest tasks that are drawn at which longer ones come in. Where
-    many short tasks are hard, a high bar keeps some runs from ever meeting the long ones."""
+    """Curriculum: success rate of the longest tasks so far at which longer ones are added. If short tasks are hard, a
+    high threshold can keep long ones out."""
     emphasis: Emphasis = "longest"
-    """Of a curriculum by success: the tasks that half of the episodes have, the longest so far, until all are in, or
-    the shortest, to the end. Where training cuts episodes off early, long tasks teach hardly more than their beginning.
-    """
+    """Curriculum: which tasks half of the episodes have: the longest so far, until all are in, or the shortest, to the
+    end."""
     training_horizon: Count | None = None
-    """Steps after which training cuts an episode off, where the environment would let it go on: whoever is stuck
-    begins anew. Tests take the environment as it is. The environment's own limit when absent."""
+    """Steps after which training truncates an episode. Tests use the limit of the environment, which is the default."""
     stuck_noise: Count | None = None
-    """Of tests with sampled actions: where the view of the task has stayed the same for so many steps, some follow at
-    random, in one direction, so that nobody hovers; where nothing comes of it, again after half as many. Never when
-    absent."""
+    """Tests with sampled actions: if the task encoding has not changed for this many steps, take some random steps in
+    one direction. Default: never."""
 
 
 def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:

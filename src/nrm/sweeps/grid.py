@@ -19,22 +19,22 @@ _AXES = ("envs", "methods", "seeds", "variants")
 
 @dataclass(frozen=True)
 class Grid(RunOptions):
-    """Every combination of the lists below is a run. Wrong grids are refused whole, before anything is trained."""
+    """A sweep: each combination of the lists is a run. An invalid sweep is refused before anything is trained."""
 
     tasks: tuple[str, ...] = ()
-    """Paper tasks (1 to 8, or names), formulas over the environment's symbols, task files (.toml), machine files, or
-    own: the ready task of each environment."""
+    """Paper tasks (1 to 8, or names), formulas, task files (.toml), machine files, or own: the ready task of each
+    environment."""
     envs: tuple[str, ...] = ("map",)
-    """What the agent sees: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
+    """Environments: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
-    """What the agent knows and remembers."""
+    """Methods."""
     seeds: tuple[int, ...] = (0,)
-    """Seeds of training."""
+    """Training seeds."""
     families: tuple[str, ...] = ()
-    """Families of tasks: in each of these runs another task with every episode. Beside tasks, or in their place."""
+    """Task samplers: each gives runs on many tasks, beside or instead of single tasks."""
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
-    """Named changes to compare, each over `settings`; besides sections a variant may change recipe, algorithm,
-    total_episodes, total_timesteps, num_envs and end."""
+    """Named changes to compare, on top of `settings`. A variant may also change recipe, algorithm, total_episodes,
+    total_timesteps, num_envs and end."""
 
     def __post_init__(self) -> None:
         if not self.tasks and not self.families:

@@ -25,30 +25,30 @@ class UpdateConfig(FitConfig):
 
 @dataclass(frozen=True)
 class GroundingConfig(FitSettings):
-    """How the grounding is learned from rewards in between acting: as by `FitConfig`, and when."""
+    """How a grounder learns from rewards during training: the settings of `FitConfig`, and when to learn."""
 
     target: Positive = 0.003
-    """Nats a step at which episodes count as explained, so that an update ends or is skipped."""
+    """Loss in nats per step at which episodes count as explained, so that an update ends or is skipped."""
     every: Count = 120
     """Episodes between two grounding updates."""
     keep: Count = 360
-    """Most episodes that an update learns from."""
+    """Maximum number of episodes that an update learns from."""
     grounder: str = "auto"
-    """The network that grounds: a registered name, module:name, or auto, which goes by the observations."""
+    """Grounder: a registered name, module:name, or auto, by the observations."""
     initial: str | None = None
-    """The folder of a run, or of nrm fit, whose grounder to begin with, on the same symbols and observations."""
+    """Folder of a run, or of nrm fit, whose grounder to start from. Symbols and observations must match."""
     learn: bool = True
-    """Whether the grounder learns; without, that of `initial` stays as it is."""
+    """Train the grounder. If not, the initial grounder stays fixed."""
     belief: TrainingBelief = "annealed"
-    """What the policy's belief reads while training: the rewards too (filtered), the observations alone (open-loop, as
-    in the paper and in tests), likewise by the most probable symbol of each step (argmax), or the rewards too in the
-    first half of training and then no longer (annealed)."""
+    """What the belief reads in training. filtered: observations and rewards. open-loop: observations only, as in the
+    paper and in tests. argmax: the most probable symbol of each step. annealed: filtered in the first half of
+    training, then open-loop."""
     longest: Count | None = None
-    """Steps of an episode that are learned from; all when absent."""
+    """Maximum number of steps per episode to learn from. Default: all."""
     steady: bool = False
-    """Whether every update learns as long as something is not explained, also where the last one brought little."""
+    """Update as long as rewards are unexplained, even if the last update helped little."""
     spacing: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    """Least episodes from one update to the next, as a share of all so far; those in between are passed over."""
+    """Minimum distance between two updates, as a share of all episodes so far."""
 
     error = ConfigError
     section = "grounding."

@@ -42,21 +42,21 @@ Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 
 @dataclass(frozen=True)
 class InferenceConfig(Checked):
-    """How the machine is learned from rewards while the agent acts."""
+    """How a machine is inferred from rewards during training."""
 
     section: ClassVar[str] = "inference."
 
     states: Count = 16
-    """Most states of the machine; the policy's memory is as wide."""
+    """Maximum number of machine states, and the width of the policy's memory."""
     reward_noise: Noise = 0.0
-    """How probable it is that a step pays for a wrong potential. Above 0, single episodes refute nothing: counts do."""
+    """Probability of a wrong reward. Above 0, machines are refuted by counts, not by single episodes."""
     label_noise: Noise = 0.0
-    """How probable it is that a wrong symbol is given (of `pure-learning`: a wrong observation shown), any of the
-    others. Above 0 the policy sees how probable each state is."""
+    """Probability of a wrong symbol (pure-learning: a wrong observation). Above 0, the policy sees a belief over
+    states."""
     keep: Count = 2000
-    """Most episodes that the machine is learned from. Those that refuted one are kept longest."""
+    """Maximum number of episodes to learn from. Those that refuted a machine are kept longest."""
     settled: Count = 1000
-    """Episodes without a surprise after which those that teach nothing are not kept any more."""
+    """Number of episodes without a contradiction after which uninformative ones are no longer kept."""
 
 
 @dataclass(frozen=True)

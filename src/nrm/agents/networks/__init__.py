@@ -20,20 +20,19 @@ View = Literal["auto", "state", "task"]
 
 @dataclass(frozen=True)
 class NetworkConfig(Checked):
-    """The networks, the same for every method and algorithm."""
+    """Network settings, shared by all methods and algorithms."""
 
     section = "network."
 
     normalise: bool = True
-    """Whether observations are centred and scaled over all there are (or over those seen so far), and image features
-    spread out on them."""
+    """Normalise observations over all that are known, and rescale the features of images."""
     encoder: str = "auto"
-    """How the agent sees: paper (its appendix), dynamic (filters that the memory writes), egocentric (finds the agent,
-    and sees things from there), planning (likewise, and plans ways), fourier (waves over a vector), parts
-    (entries of a Dict), blind, a module:name, or auto, by the observations and the number of tasks."""
+    """Network: paper (appendix of the paper), dynamic (the task encoding sets the filters), egocentric (centred on the
+    agent), planning (egocentric, with value iteration), fourier (sine and cosine features of a vector), parts
+    (entries of a Dict), blind, module:name, or auto, by observations and number of tasks."""
     view: View = "auto"
-    """What the policy sees of the task: state (which state of the machine it is in, or the belief over them), task
-    (which letters help and which hurt, from there), or auto: task where there are many tasks, else state."""
+    """What the policy sees of the task: state (the machine state, or the belief over states), task (the task encoding:
+    which symbols help and which hurt), or auto: task for many tasks, else state."""
 
 
 class Sight(NamedTuple):

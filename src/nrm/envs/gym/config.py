@@ -109,21 +109,20 @@ def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv
 @ENVS.register
 @dataclass(frozen=True)
 class GymConfig(LabelledConfig):
-    """An environment of Gymnasium, or of your own."""
+    """A Gymnasium environment, or your own."""
 
     name = "gym"
     env_names = (f"{PREFIX}ID",)
     titled = ("source",)
 
     source: str
-    """`gym:ID`, `gym:package:ID`, or `module:name` of a function or class that makes an environment."""
+    """gym:ID, gym:package:ID, or module:name of a function or class that makes an environment."""
     wrappers: tuple[str, ...] = ()
-    """Wrappers to put around it, module:name each, such as gymnasium.wrappers:FlattenObservation."""
+    """Gymnasium wrappers, module:name each, such as gymnasium.wrappers:FlattenObservation."""
     steps: Count | None = None
-    """The length after which an episode is truncated, as by Gymnasium's TimeLimit. When absent, the environment's own;
-    where it has no TimeLimit, 1,000, so that no episode goes on for ever."""
+    """Time limit of an episode. Default: that of the environment, or 1,000 if it has no TimeLimit."""
     processes: bool = False
-    """Whether each environment steps in a process of its own: for slow ones."""
+    """Run each environment in its own process, for slow ones."""
 
     @classmethod
     def parse(cls, name: str) -> GymConfig | None:

@@ -29,7 +29,7 @@ LetterObservation = Literal["planes", "image"]
 @ENVS.register
 @dataclass(frozen=True)
 class LetterConfig(OwnEnvConfig):
-    """A torus with letters on it, each on two cells, which an agent sees from where it stands."""
+    """A torus with letters, each in two cells. The agent is in the middle of its observation."""
 
     name = "letter"
     env_names = ("letter", "letter-image")
@@ -39,13 +39,13 @@ class LetterConfig(OwnEnvConfig):
     size: Annotated[int, msgspec.Meta(ge=2, le=31)] = 7  # cells of a row are the bits of one word
     """Cells along a side."""
     letters: Annotated[int, msgspec.Meta(ge=1, le=26)] = 12
-    """How many letters there are: a, b, c, …"""
+    """Number of letters: a, b, c, …"""
     observation: LetterObservation = "planes"
-    """"planes": one plane of zeros and ones for each letter, (size, size, letters) uint8. "image": (8 * size, 8 * size,
-    3) uint8. Both with the agent in the middle."""
+    """planes: a plane of zeros and ones per letter, (size, size, letters) uint8. image: (8 * size, 8 * size, 3) uint8.
+    The agent is in the middle."""
     maps: str | None = None
-    """A JSON file of grids that episodes are sampled from: a list of lists of rows, such as ["..a", "b..", ".a."], with
-    `.` for an empty cell. Grids are sampled when absent."""
+    """JSON file of grids to sample episodes from: a list of lists of rows, such as ["..a", "b..", ".a."], with `.` for
+    an empty cell. Default: random grids."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -45,7 +45,7 @@ gem."""
 @ENVS.register
 @dataclass(frozen=True)
 class MinecraftConfig(OwnEnvConfig):
-    """A grid with items on it. The defaults are the paper's environment."""
+    """A grid with items. The defaults are the environment of the paper."""
 
     name = "minecraft"
     env_names = ("map", "image", "image-episode")
@@ -55,18 +55,18 @@ class MinecraftConfig(OwnEnvConfig):
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
     items: Sequence[str] | None = None
-    """Names with their cells: gem@0,3 lava@3,3 lava@2,1. An item without a cell is drawn, which needs the layout
-    "episode". The paper's items when absent."""
+    """Items with their cells: gem@0,3 lava@3,3 lava@2,1. An item without a cell is placed at random, with layout
+    "episode". Default: the items of the paper."""
     layout: Layout = "fixed"
-    """With "episode", items without a cell are drawn in every episode."""
+    """fixed, or episode: items without a cell are placed at random in each episode."""
     start: Cell | Literal["random"] = (0, 0)
-    """Where the agent starts; "random" draws a cell without an item every episode."""
+    """Start cell of the agent, or "random": a cell without an item."""
     slip: Share = 0.0
-    """The probability that one of the four moves, drawn evenly, replaces the action."""
+    """Probability that a random move replaces the action."""
     observation: Observation = "map"
-    """"map": the agent's x and y as they are, (2,) float32. "image": the grid from above, (pixels, pixels, 3) uint8."""
+    """map: the position of the agent, (2,) float32. image: the grid from above, (pixels, pixels, 3) uint8."""
     pixels: Annotated[int, msgspec.Meta(ge=2, le=1024)] = 64  # rollouts keep thousands of images
-    """The side of an image."""
+    """Width and height of the image."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -189,7 +189,7 @@ View = Literal["grid", "agent"]
 @ENVS.register
 @dataclass(frozen=True)
 class MiniGridConfig(LabelledConfig):
-    """An environment of MiniGrid, seen as an RGB image."""
+    """A MiniGrid environment, seen as an RGB image."""
 
     name = "minigrid"
     env_names = (f"{PREFIX}ID",)
@@ -198,10 +198,10 @@ class MiniGridConfig(LabelledConfig):
     id: str
     """The Gymnasium id, such as `MiniGrid-LavaGapS5-v0`."""
     actions: Actions = "used"
-    """"used": the actions that matter, where we have a ready task for the environment; "all": the seven actions."""
+    """used: the actions that matter for the ready task, if there is one. all: the seven actions."""
     view: View = "grid"
-    """"grid": the whole grid from above. "agent": what lies before the agent and walls do not hide, 7x7 tiles
-    (`--env.kwargs.agent_view_size 5` for others). A tile has 8x8 pixels."""
+    """grid: the whole grid from above. agent: the 7x7 tiles in front of the agent (`--env.kwargs.agent_view_size 5` for
+    another size). A tile has 8x8 pixels."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

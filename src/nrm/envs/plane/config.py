@@ -39,7 +39,7 @@ class Disc(NamedTuple):
 @ENVS.register
 @dataclass(frozen=True)
 class PlaneConfig(OwnEnvConfig):
-    """A rectangle with discs in it, and how a point moves there. The defaults are the environment `robot`."""
+    """A point among discs in a rectangle. The defaults are the environment `robot`."""
 
     name = "plane"
     env_names = ("robot", "flat")
@@ -49,21 +49,21 @@ class PlaneConfig(OwnEnvConfig):
     bounds: tuple[Finite, Finite, Finite, Finite] = (-1.0, -1.0, 1.0, 1.0)
     """Left, bottom, right and top of the rectangle."""
     discs: Sequence[str] = ("red@-0.5,0.2,0.35", "green@0.5,0.4,0.35", "blue@0.7,-0.7,0.15")
-    """Names with centre and radius: red@-0.5,0.2,0.3. Discs of one name are one symbol. Where discs of different names
-    overlap, several symbols hold at once: then `empty` must be None."""
+    """Discs with centre and radius: red@-0.5,0.2,0.3. Discs of one name are one symbol. If discs of different names
+    overlap, several propositions are true at once, and empty must be None."""
     step: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 0.1
-    """How far one action moves at most, along each axis."""
+    """Maximum length of a move along each axis."""
     actions: Actions = "discrete"
-    """"discrete": directions by number. "continuous": how far to move along each axis, from -1 to 1, in steps."""
+    """discrete: numbered directions. continuous: the move along each axis, from -1 to 1."""
     directions: Directions = 8
-    """Of discrete actions: eight directions by 45 degrees, and with 9 also to stay."""
+    """Number of discrete directions: 8, or 9 with staying."""
     start: tuple[Finite, Finite] | Literal["outside"] = "outside"
-    """Where episodes start: a point (x, y), or "outside": anywhere within the bounds but in no disc."""
+    """Start point (x, y), or "outside": a random point in no disc."""
     edge: Edge = "stop"
-    """What the bounds do: a move stops there, or one that leaves them ends the episode."""
+    """At the bounds: the move stops, or the episode ends."""
     observation: PlaneObservation = "position"
-    """"position": x and y, (2,) float32. "lidar": for each name and ray the distance to the nearest disc of that name,
-    up to 2, as a share of that; 1 where there is none, 0 within one: (names * 16,) float32."""
+    """position: x and y, (2,) float32. lidar: for each name and ray, the distance to the nearest disc as a share of 2;
+    1 if there is none, 0 inside a disc: (names * 16,) float32."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
