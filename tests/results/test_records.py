@@ -67,7 +67,7 @@ def test_a_run_whose_env_is_gone_keeps_its_numbers(two: Path, tmp_path: Path) ->
     configured(env="nowhere:make")(root / "a")
     records, problems = read_records(root)
     assert [record.env for record in records] == ["nowhere:make", "map"]
-    assert records[0].settings["env.size"] == "[4, 4]"
+    assert records[0].settings["env.size"] == "(4, 4)"
     assert "only its numbers are shown: the environment 'nowhere:make' cannot be found" in problems[root / "a"]
     assert "nowhere:make,,visits,rm,1,0" in results_csv(results_table(records))
 

@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
-from nrm.envs import ENVS, WithoutMemory, find_env
+from nrm.envs import WithoutMemory, find_env
 from nrm.errors import ConfigError, FileError
 from nrm.files import read_json
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task, task_from_toml, task_toml
-from nrm.runs import Column, Renaming, RunConfig, RunFolder, with_new_keys
+from nrm.runs import Column, Renaming, RunConfig, RunFolder
 from nrm.samplers import FILE_PREFIX
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
@@ -200,12 +199,12 @@ def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
-    missing = _missing({"method": config.method, "env": config.env})
-    cost, note = None, ""
+    missing = _missing(config)
+    cost, note = None, f"only its numbers are shown: {missing}" if missing else ""
     try:
         cost = folder.cpu_seconds() if (path / "cost.json").exists() else None
     except FileError as error:
-        note = f"its cost is left out: {error}"
+        note = note or f"its cost is left out: {error}"
     return Record(
         path=path,
         config=config,
@@ -216,7 +215,7 @@ def read_record(path: Path) -> Record:
         grounding=folder.grounding(),
         cpu_seconds=cost,
         steps=folder.steps(),
-        note=f"only its numbers are shown: {next(iter(missing.values()))}" if missing else note,
+        note=note,
     )
 
 
@@ -264,35 +263,19 @@ def _config(folder: RunFolder) -> RunConfig:
     try:
         return folder.config()
     except ConfigError:
-        data = read_json(folder.path / "config.json")
-        missing = _missing(with_new_keys(data, Renaming())) if isinstance(data, dict) else {}
-        if not missing or not isinstance(data.get("settings"), dict):
+        config = RunConfig.plain(read_json(folder.path / "config.json"), Renaming())
+        if not _missing(config):
             raise
-    data = with_new_keys(data, Renaming())
-    settings: dict[str, Any] = data["settings"]
-    known, own = dict(data), dict[str, Any]()
-    if "method" in missing:
-        known["method"] = next(method.name for method in METHODS.values() if method.config is None)
-        own |= {name: values for name, values in settings.items() if name not in ("env", "algorithm", "network")}
-    kept = {name: values for name, values in settings.items() if name not in own}
-    if "env" in missing:
-        own["env"] = settings.get("env", {})
-        known["env"] = next(name for kind in ENVS.values() for name in kind.env_names)
-        kept["env"] = asdict(find_env(known["env"]))
-    config = RunConfig.from_json({**known, "settings": kept})
-    return replace(config, method=data["method"], env=data["env"], settings={**config.settings, **own})
+        return config
 
 
-def _missing(config: Mapping[str, Any]) -> dict[str, str]:
-    """Why the method, or the environment, of a configuration cannot be found; nothing of what can be."""
-    finders: dict[str, Callable[[str], object]] = {"method": METHODS.__getitem__, "env": find_env}
-    missing = {}
-    for what, find in finders.items():
-        try:
-            find(str(config.get(what)))
-        except ConfigError as error:  # noqa: PERF203 - there are two
-            missing[what] = str(error)
-    return missing
+def _missing(config: RunConfig) -> str:
+    """Why the method, or the environment, of a run cannot be found; empty where they are there."""
+    try:
+        METHODS[config.method], find_env(config.env)
+    except ConfigError as error:
+        return str(error)
+    return ""
 
 
 @lru_cache(maxsize=256)
@@ -317,4 +300,4 @@ def setting_text(value: object) -> str:
         return "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {part}" for name, part in value.items())
-    return str(value)
+    return str(tuple(value) if isinstance(value, list) else value)

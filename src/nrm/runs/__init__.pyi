@@ -7,7 +7,7 @@ from .choosing import (
     env_as_set as env_as_set,
     read_recipe as read_recipe,
 )
-from .config import RunConfig as RunConfig, check_teaching as check_teaching, with_new_keys as with_new_keys
+from .config import RunConfig as RunConfig, check_teaching as check_teaching
 from .folder import (
     RunFolder as RunFolder,
     clear_beginnings as clear_beginnings,

@@ -216,15 +216,23 @@ class RunConfig:
         return {"version": CONFIG_VERSION, **plain, "settings": settings}
 
     @classmethod
-    def from_json(cls, data: Any) -> RunConfig:
-        """The configuration that `to_json` wrote."""
+    def plain(cls, data: Any, renaming: Renaming) -> RunConfig:
+        """The configuration that `to_json` wrote, with settings as JSON values: its modules may be gone."""
         if not isinstance(data, Mapping):
             raise ConfigError(f"a run's configuration is a JSON object, not {type(data).__name__}")
         if data.get("version") != CONFIG_VERSION:
             raise ConfigError(f"the run is of version {data.get('version')!r}; this release reads {CONFIG_VERSION}")
+        new = renaming.keys(data, [item.name for item in fields(cls)])
+        if isinstance(new.get("settings"), Mapping):
+            new["settings"] = renaming.keys(new["settings"], ("env",))
+        read: RunConfig = read_section(cls, {key: value for key, value in new.items() if key != "version"}, "")
+        return read
+
+    @classmethod
+    def from_json(cls, data: Any) -> RunConfig:
+        """The configuration that `to_json` wrote."""
         renaming = Renaming()
-        data = with_new_keys(data, renaming)
-        read: RunConfig = read_section(cls, {key: value for key, value in data.items() if key != "version"}, "")
+        read = cls.plain(data, renaming)
         given = read.settings
         defaults = base_sections(find_env(read.env), read.method, ALGORITHMS[read.algorithm].config(), read.tasks)
         if missing := [name for name in defaults if name not in given]:
@@ -240,14 +248,6 @@ class RunConfig:
             settings[name] = read_section(type(section), values, name)
         renaming.warn()
         return replace(read, settings=settings)
-
-
-def with_new_keys(data: Mapping[str, Any], renaming: Renaming) -> dict[str, Any]:
-    """The values of a config.json with the new names of their keys and sections."""
-    new = renaming.keys(data, [item.name for item in fields(RunConfig)])
-    if isinstance(new.get("settings"), Mapping):
-        new["settings"] = renaming.keys(new["settings"], ("env",))
-    return new
 
 
 def extended(config: RunConfig, total_episodes: int | None = None, total_timesteps: int | None = None) -> RunConfig:
