@@ -10,8 +10,11 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+import nrm
+from nrm.neural import NeuralRewardMachine, TrueLabels, record_episodes, save_episodes, save_model
 from tests.cli.conftest import Nrm
 
 RULE = "G(request -> F grant)"
@@ -175,3 +178,49 @@ def test_input_that_never_ends_is_followed_line_by_line_without_torch() -> None:
         process.stdin.close()
         assert "1 passed" in process.stdout.read()
     assert process.returncode == 0
+
+
+@pytest.fixture
+def detector(tmp_path: Path) -> Path:
+    """The folder of a model to which observations are the numbers of symbols."""
+    machine = nrm.compile("F(a & F b) & G !c", ["a", "b", "c", "d"])
+    save_model(tmp_path / "fit" / "model.pt", NeuralRewardMachine(TrueLabels(4), machine))
+    nrm.save_machine(machine, tmp_path / "fit" / "machine.json")
+    return tmp_path / "fit"
+
+
+TRACES = {"r1": "dadb", "r2": "abc", "r3": "b", "r4": "ddda"}
+
+
+def test_a_model_reads_observations_and_gives_verdicts_probabilities(
+    nrm_command: Nrm, detector: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = nrm.monitor("F(a & F b) & G !c", ["a", "b", "c", "d"])
+    expected = [
+        (name, symbol, after.verdict.value)
+        for name, trace in TRACES.items()
+        for symbol, after in zip(trace, start.run(trace), strict=True)
+    ]
+    rows = [np.array([["abcd".index(symbol)] for symbol in trace], dtype=np.float32) for trace in TRACES.values()]
+    npz = save_episodes(tmp_path / "seen.npz", record_episodes(rows, names=list(TRACES)))
+    lines = [f"{name},{row[0]}" for name, part in zip(TRACES, rows, strict=True) for row in part]
+    text = "\n".join(["recording,x", *lines, ""])
+    (tmp_path / "seen.csv").write_text(text)
+    for file in (str(npz), str(tmp_path / "seen.csv"), "-"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        outcome = nrm_command("monitor", str(detector), file, "--json")
+        assert outcome.status == 1
+        found = [json.loads(line) for line in outcome.out.splitlines()]
+        assert [(line["recording"], *line["symbols"], line["verdict"]) for line in found[:-1]] == expected
+        assert all(line["probabilities"][line["verdict"]] == pytest.approx(1) for line in found[:-1])
+        assert (found[-1]["holds"], found[-1]["violated"], found[-1]["open"]) == (1, 1, 2)
+
+
+def test_models_that_cannot_be_followed(nrm_command: Nrm, detector: Path, tmp_path: Path) -> None:
+    (tmp_path / "seen.csv").write_text("recording,x,y\nr,1,2\n")
+    outcome = nrm_command("monitor", str(detector), str(tmp_path / "seen.csv"))
+    assert (outcome.status, "(2,)" in outcome.err) == (2, True)
+    assert nrm_command("monitor", str(detector), str(tmp_path / "seen.csv"), "--symbols", "a").status == 2
+    (detector / "machine.json").unlink()
+    outcome = nrm_command("monitor", str(detector), str(tmp_path / "seen.csv"))
+    assert (outcome.status, "machine.json" in outcome.err) == (2, True)

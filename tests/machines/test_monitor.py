@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,15 +118,6 @@ def test_machines_and_tasks_are_monitored_over_their_own_symbols() -> None:
     machine = nrm.compile("F a", ["a", "b"])
     for rule in (machine, nrm.Task(nrm.parse("F a"), machine.alphabet)):
         assert nrm.monitor(rule).step("a").verdict is Verdict.SATISFIED
-
-
-def test_beliefs_give_each_verdict_a_probability() -> None:
-    start = nrm.monitor("F a & G !b", ["a", "b", "c"])
-    belief = np.zeros(start.rule.machine.states)
-    for share, trace in zip((0.5, 0.3, 0.2), ("c", "a", "b"), strict=True):
-        belief[start.run(trace)[-1].states[0]] += share
-    found = start.shares(belief)
-    assert found == {Verdict.SATISFIED: 0, Verdict.OPEN: 0.5, Verdict.HOLDS: 0.3, Verdict.VIOLATED: 0.2}
 
 
 def test_memory_of_steps_is_bounded() -> None:

@@ -28,8 +28,8 @@ Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 class Fit(MachineOptions, WorkOptions):
     """Learn a grounder, a machine or both from logged episodes, and save the model.
 
-    The folder --out, out/fit by default, gets model.pt, machine.json and record.json. nrm monitor and
-    nrm train --grounding.initial read it. The exit status is 1 if the model does not explain the episodes.
+    The folder --out, out/fit by default, gets model.pt, machine.json and record.json; give it to nrm monitor, or to nrm
+    train --grounding.initial. The exit status is 1 if the model does not explain the episodes.
 
     For example:
       nrm fit episodes.npz --task 3

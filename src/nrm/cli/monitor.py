@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from nrm.cli.monitoring import Followed, Show, followed, write_junit
+from nrm.cli.arguments import UsageError
+from nrm.cli.monitoring import Followed, Judged, Show, followed, write_junit
 from nrm.cli.options import JsonOption, MachineOptions
 from nrm.errors import FileError, NrmWarning, suggestion
+from nrm.logic import DEFAULT_LOGIC
 from nrm.machines import Monitor as RuleMonitor
 from nrm.machines import TraceReader, alphabet_of, is_machine_file, monitor
 
@@ -27,11 +29,15 @@ class Monitor(MachineOptions, JsonOption):
 
     The file has a step a line, JSON lines, or CSV with a header. Columns or keys: recording (or case) and symbol (or
     activity), or one column of 0 and 1 for each proposition. A JSON line can be a whole trace: ["a", ["b", "c"]].
-    Lines are read as they come. Without --symbols or --propositions, names that the rule does not mention mean nothing.
+    Lines are read as they come. In place of the rule, the folder of nrm fit; then the file has observations (.npz,
+    .csv or .parquet, or CSV on standard input), and each verdict has a probability.
+
+    Without --symbols or --propositions, names that the rule does not mention mean nothing.
 
     For example:
       nrm monitor "G(request -> F grant)" log.csv
       nrm monitor "response(request, grant)" traces.jsonl --show ends --junit report.xml
+      nrm monitor out/fit sessions.csv --show ends
       tail -f events.log | nrm monitor "F a & G !b" -
     """
 
@@ -45,24 +51,52 @@ class Monitor(MachineOptions, JsonOption):
 
     def run(self) -> int:
         """Follow the recordings. Ctrl-C ends them, and what was read counts."""
-        rule = self._rule()
         out = Followed(self.show, self.json, _written(self.file == "-"), keep=self.junit is not None)
-        reader = TraceReader(rule.alphabet, "standard input" if self.file == "-" else self.file)
+        judged = self._by_model() if Path(self.task or "").is_dir() else self._by_rule()
         status = 0
         try:
-            with _opened(self.file) as lines:
-                for judged in followed(rule, reader, lines):
-                    out.add(judged)
+            for step in judged:
+                out.add(step)
         except KeyboardInterrupt:
             status = 130
         out.close()
         if not out.recordings and not status:
-            raise FileError(f"{reader.source} has no recordings; write at least one step below the header")
+            raise FileError(f"{self._source} has no recordings; write at least one step below the header")
         sys.stdout.write(out.summary())
         if self.junit is not None:
-            write_junit(self.junit, rule.rule.text, out.endings)
-        _warn(rule, out, reader.names)
+            write_junit(self.junit, self.task or "", out.endings)
+        for part, count in out.vacuous.items():
+            where = "all" if count == out.recordings else f"{count} of {out.recordings}"
+            said = f"'{part}' holds vacuously in {where} recordings: what it asks for never came due"
+            warnings.warn(said, NrmWarning, stacklevel=2)
         return status or int(out.passed < out.recordings)
+
+    @property
+    def _source(self) -> str:
+        return "standard input" if self.file == "-" else self.file
+
+    def _by_rule(self) -> Iterator[Judged]:
+        """Follow traces of symbols; in the end, symbols of the rule that are probably misspelt give a warning."""
+        rule = self._rule()
+        reader = TraceReader(rule.alphabet, self._source)
+        with _opened(self.file) as lines:
+            yield from followed(rule, reader, lines)
+        known = rule.alphabet.places
+        for name in known if rule.ignores_others else ():
+            near = suggestion(name, sorted(reader.names - known.keys()))
+            if name not in reader.names and near:
+                warnings.warn(f"'{name}' of the rule occurs in no recording{near}", NrmWarning, stacklevel=2)
+
+    def _by_model(self) -> Iterator[Judged]:
+        """Follow observations, whose symbols a model reads."""
+        if self.symbols or self.propositions or self.reward or self.txt or self.logic != DEFAULT_LOGIC:
+            raise UsageError(f"{self.task} is a folder of nrm fit, which has its rule; drop the options of a formula")
+        from nrm.cli.grounding import grounded, grounded_rows
+
+        if self.file != "-":
+            yield from grounded(Path(str(self.task)), self.file)
+        else:
+            yield from grounded_rows(Path(str(self.task)), sys.stdin)
 
     def _rule(self) -> RuleMonitor:
         if self.task_text is not None and is_machine_file(self.task_text):
@@ -97,15 +131,3 @@ def _written(at_once: bool) -> Callable[[str], object]:
         sys.stdout.flush()
 
     return write
-
-
-def _warn(rule: RuleMonitor, out: Followed, names: set[str]) -> None:
-    """Say what may not be what it seems: parts that never came due, and misspelt symbols."""
-    for part, count in out.vacuous.items():
-        where = "in all recordings" if count == out.recordings else f"in {count} of {out.recordings} recordings"
-        warnings.warn(f"'{part}' holds vacuously {where}: what it asks for never came due", NrmWarning, stacklevel=2)
-    known = rule.alphabet.places
-    for name in known:
-        near = suggestion(name, sorted(names - known.keys()))
-        if rule.ignores_others and name not in names and near:
-            warnings.warn(f"'{name}' of the rule occurs in no recording{near}", NrmWarning, stacklevel=2)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nrm.aliases import State, Step, Symbol, Trace
 from nrm.automata import DEFAULT_LIMITS, Limits
@@ -125,13 +124,6 @@ class Monitor:
         found: list[Monitor] = []
         for number, step in enumerate(trace, 1):
             found.append((found[-1] if found else self).step(step, f"step {number}"))
-        return found
-
-    def shares(self, belief: NDArray[np.floating]) -> dict[Verdict, float]:
-        """The probability of each verdict under a belief (states,) over the states of the rule's machine."""
-        found = dict.fromkeys(Verdict, 0.0)
-        for verdict, share in zip(self.rule.verdicts, belief.tolist(), strict=True):
-            found[verdict] += share
         return found
 
 
