@@ -16,7 +16,7 @@ from typing import Any
 
 
 class NrmError(Exception):
-    """Base class of every error that this library raises on purpose."""
+    """Base class of all errors that this library raises."""
 
 
 class NrmWarning(UserWarning):

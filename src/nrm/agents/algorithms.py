@@ -48,19 +48,19 @@ Build = Callable[[BatchedEnv, Memory, Any, NetworkConfig, int], Learner]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A way to learn."""
+    """A learning algorithm."""
 
     name: str
-    """How the command line and files call it."""
+    """Name on the command line and in files."""
     label: str
-    """How people read it."""
+    """Name for readers."""
     config: type
-    """The frozen dataclass of its settings: `--algorithm.learning-rate`."""
+    """Frozen dataclass of its settings: `--algorithm.learning-rate`."""
     build: Build
     images: str = "paper"
-    """The network for images that cannot be enumerated, unless a setting says otherwise."""
+    """Default network for images that cannot be enumerated."""
     num_envs: int = 16
-    """Environments that step side by side, unless a setting says otherwise."""
+    """Default number of parallel environments."""
 
     def __post_init__(self) -> None:
         if not is_dataclass(self.config):

@@ -34,33 +34,33 @@ Prepare = Callable[[BatchedEnv, Any, int, int], Prepared]
 
 @dataclass(frozen=True)
 class Method:
-    """A way to remember, and how tables, figures and pages speak of it."""
+    """A method: what the agent is given and remembers, and how tables and figures name it."""
 
     name: str
-    """How the command line and files call it."""
+    """Name on the command line and in files."""
     label: str
-    """How people read it."""
+    """Name for readers."""
     knows: str
-    """What it is given, as the end of a sentence about it: `is given the task; learns the symbols`."""
+    """What it is given, as the end of a sentence: `is given the task; learns the symbols`."""
     prepare: Prepare
     config: type | None = None
-    """The frozen dataclass of its settings; None where it has none."""
+    """Frozen dataclass of its settings, or None."""
     section: str = ""
-    """Where these settings stand: `grounding` for `--grounding.every 60` and `[settings.grounding]`."""
+    """Section of these settings: `grounding` for `--grounding.every 60`."""
     colour: str = "#aa4499"
-    """In figures, and in pages with a light background."""
+    """Colour in figures and on light pages."""
     dark: str = "#d98bc9"
-    """In pages with a dark background."""
+    """Colour on dark pages."""
     dash: tuple[float, ...] = (6, 2, 1, 2)
-    """Lengths of line and gap; nothing for a solid line."""
+    """Lengths of line and gap; empty for a solid line."""
     marker: str = "D"
-    """Matplotlib's name of the mark of a single point."""
+    """Matplotlib marker."""
     tracks_states: bool = False
-    """Whether its memory's feature is a belief over the machine's states."""
+    """Whether its memory is a belief over machine states."""
     grounds: bool = False
-    """Whether it learns what symbols look like."""
+    """Whether it learns symbols."""
     unknown: str = ""
-    """What it is not given and learns: grounding, machine or both; nothing for any other."""
+    """What it is not given and learns: grounding, machine or both; empty otherwise."""
 
     def __post_init__(self) -> None:
         if (self.config is None) != (self.section == ""):

@@ -26,8 +26,8 @@ MAX_STATES = 5000
 class Policy:
     """A trained agent: `reset()` begins an episode, `act(observation)` chooses the next action.
 
-    It remembers what it needs of the episode. It reads no rewards. A method that is given the true symbols needs
-    `labels` too: what holds, as `info["labels"]` says it.
+    It keeps the state of the episode and reads no rewards. Methods that are given the true symbols also need `labels`,
+    as in `info["labels"]`.
     """
 
     def __init__(self, trainer: Trainer, read_task: Callable[[str], MachineLike] = lambda text: text) -> None:
@@ -43,8 +43,8 @@ class Policy:
         """Begin an episode.
 
         Args:
-            task: what to do, also a formula that it has never seen. For agents of many tasks, and only for these.
-            seed: of the actions that are sampled.
+            task: agents of many tasks only: the task to execute, also an unseen formula.
+            seed: seed of sampled actions.
 
         """
         one = self._trainer.tasks is None
@@ -60,12 +60,12 @@ class Policy:
 
     @torch.no_grad()
     def act(self, observation: Any, *, labels: Any = None, greedy: bool = False) -> Any:
-        """The next action, as the environment takes it.
+        """The next action, in the format of the environment.
 
         Args:
-            observation: what the environment shows now, of the shape that the agent was trained on.
-            labels: what holds now; for methods that are given the true symbols. Not read right after `reset`.
-            greedy: take the best action and not a sample.
+            observation: the current observation, of the shape seen in training.
+            labels: the true symbols now, for methods that are given them. Not read right after `reset`.
+            greedy: take the most probable action instead of sampling.
 
         """
         if self._action is not None:

@@ -70,7 +70,7 @@ class History:
 
 
 class Trainer:
-    """One run: a method's memory and an algorithm on an environment. Equal inputs give equal results."""
+    """A run: a method and an algorithm in an environment. Equal inputs give equal results."""
 
     def __init__(
         self,
@@ -120,22 +120,22 @@ class Trainer:
 
     @property
     def model(self) -> NeuralRewardMachine | None:
-        """The neural reward machine whose grounder is learned, where the method has one."""
+        """The neural reward machine, if the method learns a grounder."""
         return None if self.grounding is None else self.grounding.model
 
     @property
     def done(self) -> bool:
-        """Whether all episodes are done, or all steps."""
+        """Whether training is complete."""
         return self.progress >= 1.0
 
     @property
     def progress(self) -> float:
-        """The share of training that is over."""
+        """The share of training that is complete."""
         return self.reached / (self.most_steps or self.episodes)
 
     @property
     def reached(self) -> int:
-        """Episodes so far; steps of all environments where training is as long as these."""
+        """Episodes so far, or steps if the length is given in steps."""
         return len(self.history.returns) if self.most_steps is None else self.steps
 
     def run(self) -> History:
@@ -145,7 +145,7 @@ class Trainer:
         return self.history
 
     def update(self) -> Mapping[str, float]:
-        """Act for one rollout and learn from it; ground when it is time. The parts of the loss, by name."""
+        """Collect one rollout and learn from it; update the grounder when it is due. Returns the losses by name."""
         if self.grounding is not None:
             self.grounding.advance(self.progress)
         rollout = self.learner.collect()
@@ -209,10 +209,9 @@ class Trainer:
             history.steps.append(self.steps + (step + 1) * self.env.count)
 
     def accuracy(self) -> Accuracy | None:
-        """The grounder's accuracy over all frames, or over drawn observations, or over some that were lately seen.
+        """Accuracy of the grounder: over all observations, sampled ones, or recent ones.
 
-        None where there is no grounder, or nobody tells the truth. Of a recurrent grounder, over the steps of the
-        episodes that it has learned from; None before there are any.
+        None without a grounder or without labels. For a recurrent grounder, over the episodes it learned from.
         """
         if self.model is None:
             return None
@@ -225,7 +224,7 @@ class Trainer:
         return None if shown is None else self.meter.measure(self.model, shown.observations, shown.letters)
 
     def borders(self) -> BorderAccuracy | None:
-        """The same near borders between symbols and far from them, in environments that can draw observations."""
+        """The same near borders between symbols and elsewhere, if the environment can sample observations."""
         shown = self._shown()
         if self.model is None or self.model.recurrent or shown is None or shown.distance is None:
             return None
@@ -242,7 +241,7 @@ class Trainer:
             self.history.accuracy.append((episode, found.plain, found.balanced, found.modulo_shortcuts))
 
     def weights(self) -> dict[str, Any] | None:
-        """What acting needs of the state; None where an algorithm from outside does not tell it."""
+        """The weights that acting needs; None if an external algorithm does not provide them."""
         if not hasattr(self.learner, "weights"):
             return None
         return {
@@ -254,7 +253,7 @@ class Trainer:
         }
 
     def load_weights(self, state: dict[str, Any]) -> None:
-        """Act with saved weights; there is nothing to learn from."""
+        """Load weights for acting only."""
         cast(Any, self.learner).load_weights(state["learner"])
         if self.grounding is not None:
             grounder = self.grounding.model.grounder
@@ -271,9 +270,9 @@ class Trainer:
         return {name: part for name, part in parts.items() if part is not None}
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that training goes on from: tensors, numbers, lists and dictionaries only.
+        """Everything that training resumes from: tensors, numbers, lists and dictionaries.
 
-        As of modules, what it holds is not copied, so that it costs no more the longer the history is.
+        Nothing is copied, so it costs the same however long the history is.
         """
         parts = {name: part.state_dict() for name, part in self._parts().items()}
         counts = {"steps": self.steps, "updates": self.updates, "history": vars(self.history)}
@@ -298,10 +297,11 @@ def new_trainer(
     steps: int | None = None,
     device: str | torch.device = "cpu",
 ) -> Trainer:
-    """A run at its beginning. `settings`: the dataclasses of `algorithm`, `network` and the method's section.
+    """A trainer for a new run.
 
-    `grounder`: one that has learned elsewhere, for methods that have one; `steps`: of all environments together, to
-    train for in place of episodes; `device`: where agent and grounder learn, cpu, cuda or auto.
+    `settings`: dataclasses of the sections `algorithm`, `network` and of the method. `grounder`: a trained grounder to
+    start from. `steps`: number of training steps, summed over environments, in place of episodes. `device`: cpu, cuda
+    or auto.
     """
     given = settings or {}
     where = find_device(device) if isinstance(device, str) else device

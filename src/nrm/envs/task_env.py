@@ -25,22 +25,19 @@ Pay: TypeAlias = Literal["differences", "outputs"]
 
 
 class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
-    """Puts a task on an environment: runs its machine on what holds, and pays the difference of potentials.
+    """Put a task on an environment: follow its machine and pay the difference of potentials.
 
-    The reward of the environment is replaced (it goes to `info["base_reward"]`). The machine reads once a step, after
-    it; what holds at the reset is not read. The episode ends as `end` says, or when the environment itself ends it
-    (`info["base_terminated"]`). There is no limit of steps but that of the environment: one that never ends needs a
-    `gymnasium.wrappers.TimeLimit`, inside or around. Many count their steps themselves, which nobody can see, so a
-    limit by default would cut such episodes off.
+    The reward of the environment is replaced; it is in `info["base_reward"]`. The labelling function is called after
+    each step, not at the reset. An episode ends as `end` says, or when the environment ends it
+    (`info["base_terminated"]`). `TaskEnv` adds no time limit. Wrap an environment that never ends in
+    `gymnasium.wrappers.TimeLimit`.
 
-    Of a `TaskSet` every episode has one task, drawn evenly when it begins: from the seed of the last seeded reset, or
-    the one that `reset(options={"task": number})` names. `info["task"]` is its number, and states are those of all
-    tasks together (`tasks.union`, which `machine` is). What a policy needs to know of the
-    task, the wrappers in `nrm.wrappers` and `nrm.sb3` put beside the observation.
+    With a `TaskSet`, each episode has one task, sampled with the seed of the reset or chosen by `reset(options={"task":
+    number})`. `info["task"]` is its number, and states are those of all tasks together (`tasks.union`). The wrappers in
+    `nrm.wrappers` and `nrm.sb3` add the task encoding to the observation.
 
-    In `info`, of every reset and step: `label` (the name of the letter that was read; None at a reset), `letter` (its
-    number; -1), `machine_state` (the state reached), `level` (its output). They are for evaluation and for agents that
-    are given the symbols; an agent that has to learn them must not look.
+    `info` holds `label` (the name of the true symbol; None at a reset), `letter` (its number; -1), `machine_state` and
+    `level` (the potential). They are for evaluation and for agents that are given the symbols.
     """
 
     def __init__(
@@ -53,13 +50,18 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         empty: Symbol | None = None,
         pay: Pay = "differences",
     ) -> None:
-        """Wrap `env`. `machine`: a task, its machine, or a pool of tasks.
+        """Wrap an environment.
 
-        `label`: a function of (observation, info, environment) that tells what holds after a step, or one of the
-        conventions "labels", "propositions" (keys of info), "get_events" and "label" (methods); None takes whichever is
-        there. "info:KEY" is another key of info, "module:name" a function.
-        `empty`: the symbol of an exclusive alphabet that holds when the label says that nothing does. `pay="outputs"`
-        is for machines whose outputs are rewards and not potentials: `load_machine(…, outputs="rewards")`.
+        Args:
+            env: the environment.
+            machine: a task, its machine, or a task set.
+            label: a labelling function of (observation, info, environment); `labels` or `propositions` (keys of info);
+                `get_events` or `label` (methods); `info:KEY`; or `module:name`. Default: whichever of the named ones
+                the environment has.
+            end: when an episode ends: outcome, absorbing or limit.
+            empty: the symbol for `nothing`, if the labelling function returns nothing.
+            pay: `outputs` for machines whose outputs are rewards: `load_machine(…, outputs="rewards")`.
+
         """
         if (inner := own_task(env)) is not None:
             raise EnvError(
@@ -89,7 +91,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode, with the machine in the initial state of the task that is drawn."""
+        """Begin an episode; the machine is in the initial state of the task."""
         options = self._draw(seed, options)
         observation, info = reset_result(self.env.reset(seed=seed, options=options), self.env)
         self._state = int(self._initial[self._task])
@@ -117,7 +119,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
 
     @property
     def task_number(self) -> int:
-        """The number of the present episode's task."""
+        """The number of the present task."""
         return self._task
 
     def _draw(self, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any] | None:

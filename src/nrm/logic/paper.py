@@ -21,14 +21,14 @@ class PaperTask:
     number: int
     name: str
     task_class: int
-    """1: visits only. 2: with symbols to avoid."""
+    """1: visits. 2: visits and avoidance."""
     pattern: str
-    """The task in the language of patterns, over a, b, c, d."""
+    """The task as patterns over a, b, c, d."""
     shortcuts: int
-    """The number of unremovable reasoning shortcuts that the paper reports for five symbols (#RS*)."""
+    """Number of unremovable reasoning shortcuts in the paper, for five symbols (#RS*)."""
 
     def formula(self, symbols: Sequence[str] = PAPER_SYMBOLS) -> Formula:
-        """The task with the paper's a, b, c, d read as the first of `symbols`."""
+        """The formula, with the first of `symbols` for the a, b, c, d of the paper."""
         needed = parse(self.pattern).atoms()
         if len(symbols) < len(needed):
             raise FormulaError(

@@ -25,12 +25,14 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Alphabet(ABC):
-    """The letters of a machine, by the names of what can hold.
+    """The symbols or propositions of a task.
 
-    `Alphabet.exclusive`: exactly one of `symbols` holds at each step (the paper's setting), and letter i is symbol i.
-    `Alphabet.propositional`: any subset holds, and bit i of a letter's number says whether proposition i is true. Where
-    an environment shows few of the subsets, `Alphabet.of_sets` lists them and letter i is the i-th: then nothing is
-    asked of what never holds, such as two things at once that are far apart.
+    `Alphabet.exclusive`: exactly one symbol is true at each step, as in the paper. `Alphabet.propositional`: any subset
+    of the propositions is true. `Alphabet.of_sets`: one of the listed subsets is true. Use the last if your environment
+    shows only some subsets, so that no task asks for two propositions that are never true together.
+
+    A *letter* is what is read at a step: a symbol, or a subset. Letters are numbered from 0; in a propositional
+    alphabet, bit i says whether proposition i is true.
     """
 
     symbols: tuple[Symbol, ...]
@@ -59,17 +61,17 @@ class Alphabet(ABC):
 
     @staticmethod
     def exclusive(symbols: Iterable[Symbol]) -> Alphabet:
-        """Exactly one of `symbols` holds at each step."""
+        """Exactly one of `symbols` is true at each step."""
         return _Exclusive(tuple(symbols))
 
     @staticmethod
     def propositional(propositions: Iterable[Symbol]) -> Alphabet:
-        """Any subset of `propositions` holds at each step."""
+        """Any subset of `propositions` is true at a step."""
         return _Propositional(tuple(propositions))
 
     @staticmethod
     def of_sets(propositions: Iterable[Symbol], sets: Iterable[Iterable[Symbol]]) -> Alphabet:
-        """Exactly one of some sets of `propositions` holds at each step; the empty one says that nothing does."""
+        """One of some sets of `propositions` is true at each step; the empty set means none of them."""
         every = _Propositional(tuple(propositions))
         return _SomeSets(every.symbols, tuple(sorted({every.letter(tuple(names)) for names in sets})))
 
@@ -92,16 +94,16 @@ class Alphabet(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many letters there are."""
+        """Number of letters."""
 
     @property
     def amount(self) -> str:
-        """How many letters there are, for people: `5`, `1,024`, `2^40`."""
+        """Number of letters as text: `5`, `1,024`, `2^40`."""
         return f"{self.size:,}" if self.is_listable else f"2^{len(self.symbols)}"
 
     @property
     def rule(self) -> str:
-        """How many symbols hold at a step, for people."""
+        """How many symbols are true at a step, in words."""
         return f"any number holds at a step: {self.amount} combinations"
 
     @property
@@ -116,7 +118,7 @@ class Alphabet(ABC):
 
     @property
     def is_free(self) -> bool:
-        """Whether every subset of the propositions is a letter, whose number is its bits."""
+        """Whether every subset of the propositions is a letter."""
         return self.pick(False, True)
 
     def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
@@ -141,16 +143,16 @@ class Alphabet(ABC):
 
     @property
     def is_small(self) -> bool:
-        """Whether letters are so few that each can have a column of a table: past twelve propositions they are not."""
+        """Whether each letter has a column in the transition table: up to twelve propositions."""
         return self.propositions is None or in_columns(self.propositions)
 
     @property
     def is_listable(self) -> bool:
-        """Whether letters can be listed at all: past twenty propositions they cannot."""
+        """Whether letters can be listed: up to twenty propositions."""
         return self.propositions is None or self.propositions <= MAX_LISTED
 
     def letter(self, step: Step, place: str = "") -> Letter:
-        """The letter of one step: a symbol's name, or the collection of true propositions."""
+        """The letter of a step: the name of a symbol, or a collection of true propositions."""
         names = true_symbols(step, place)
         where = f" at {place}" if place else ""
         for name in names:
@@ -170,19 +172,19 @@ class Alphabet(ABC):
 
     @abstractmethod
     def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
-        """What holds at a letter."""
+        """The symbols that are true at a letter."""
 
     def decode(self, letters: Sequence[Letter]) -> list[Step]:
-        """The trace of some letters: names for an exclusive alphabet, tuples of names otherwise."""
+        """The trace of some letters: names for symbols, tuples of names for propositions."""
         return [self.true_symbols(letter) for letter in letters]
 
     def letter_name(self, letter: Letter) -> str:
-        """A letter as text: `a`, or `a&b`, or `-` when nothing holds. `read_step` reads it back."""
+        """A letter as text: `a`, `a&b`, or `-` if none is true. `read_step` reads it back."""
         return "&".join(self.true_symbols(letter)) or "-"
 
     @cached_property
     def letter_names(self) -> tuple[str, ...]:
-        """All letters as text, where they can be listed."""
+        """All letters as text, if they can be listed."""
         return tuple(self.letter_name(letter) for letter in range(self.size))
 
     def read_trace(self, text: str) -> list[Step]:

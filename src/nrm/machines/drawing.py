@@ -17,7 +17,7 @@ from nrm.machines.task import MachineLike, as_machine
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn machine, which shows itself in notebooks."""
+    """The picture of a machine; notebooks display it."""
 
     machine: MooreMachine = field(repr=False)
     title: str = ""
@@ -28,7 +28,7 @@ class Picture:
         return render(self.machine, "svg", self.title).decode()
 
     def save(self, path: Path | str) -> None:
-        """Write the picture; the ending (.svg or .png) says how."""
+        """Write the picture as .svg or .png."""
         ending = Path(path).suffix.lower()
         if ending not in (".svg", ".png"):
             raise FileError(f"pictures are .svg or .png files, not '{Path(path).name}'")
@@ -39,7 +39,7 @@ class Picture:
 
 
 def draw(machine: MachineLike, path: Path | str | None = None, title: str = "") -> Picture:
-    """Draw a machine or a task, into a file when a path (.svg or .png) is given."""
+    """Draw a machine or a task. With a path (.svg or .png), also write the file."""
     picture = Picture(as_machine(machine), title)
     if path is not None:
         picture.save(path)

@@ -34,18 +34,18 @@ class Run:
 
 @dataclass(frozen=True, eq=False, init=False)
 class MooreMachine(Moving):
-    """A complete deterministic Moore machine (P, Q, O, q0, delta_t, delta_o) with acceptance (paper, "Moore Machines").
+    """A complete deterministic Moore machine with accepting states: the reward machine of a task.
 
-    Letters that move every state alike share a column, so size depends on the task and not on the alphabet. Arrays
-    are read-only, and validated once here. Stepping is a pure function: the machine has no current state.
+    Letters with equal transitions share a column, so the size depends on the task and not on the alphabet. Arrays are
+    read-only. Stepping is a pure function: the machine has no current state.
     """
 
     alphabet: Alphabet
     moves: Moves
     accepting: BoolArray
-    """(states,) whether a trace that ends here satisfies the task."""
+    """(states,) True if a trace that ends here satisfies the task."""
     outputs: FloatArray
-    """(states,) the potential (potential) of each state."""
+    """(states,) the potential of each state."""
     initial: State = 0
 
     def __init__(
@@ -93,7 +93,7 @@ class MooreMachine(Moving):
         outputs: ArrayLike,
         initial: State = 0,
     ) -> MooreMachine:
-        """A machine from its full table: `transitions[state][letter]`, letters in the order of the alphabet."""
+        """A machine from its full table: `transitions[state][letter]`."""
         table = _frozen("transitions", transitions, np.int32, 2).astype(np.int32)
         if table.shape[1] != alphabet.size:
             raise MachineError(
@@ -104,7 +104,7 @@ class MooreMachine(Moving):
 
     @property
     def classes(self) -> int:
-        """How many letter classes there are."""
+        """Number of symbol classes."""
         return int(self.columns.shape[1])
 
     def class_of(self, letter: Letter) -> int:
@@ -117,59 +117,59 @@ class MooreMachine(Moving):
 
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
-        """How many letters each class has, exactly."""
+        """Number of letters in each class."""
         return self.letters.sizes(self.classes)
 
     @cached_property
     def transitions(self) -> IntArray:
-        """(states, letters) the full table; large when the alphabet is."""
+        """(states, letters) the full transition table."""
         table = self.columns[:, self.letter_class]
         table.flags.writeable = False
         return table
 
     @cached_property
     def levels(self) -> FloatArray:
-        """The distinct outputs, ascending: the paper's set R of reward values."""
+        """The distinct potentials, ascending: the set R of the paper."""
         return np.unique(self.outputs)
 
     @cached_property
     def level_of_state(self) -> IntArray:
-        """(states,) the index in `levels` of each state's output."""
+        """(states,) index into `levels` of each state."""
         return np.searchsorted(self.levels, self.outputs).astype(np.int32)
 
     @cached_property
     def distance_to_acceptance(self) -> IntArray:
-        """(states,) the least number of steps to an accepting state; -1 where none can be reached."""
+        """(states,) least number of steps to an accepting state; -1 if there is none."""
         return self.moves.distances(self.accepting)
 
     @property
     def dead(self) -> BoolArray:
-        """(states,) the failures: no accepting state can be reached any more."""
+        """(states,) True if no accepting state can be reached: the task has failed."""
         return self.distance_to_acceptance < 0
 
     def targets(self, state: State) -> list[State]:
-        """The states that one state leads to, each once, in the order of the letters that lead there."""
+        """The successors of a state, each once."""
         return self.moves.targets(state)
 
     def next_state(self, state: State, letter: Letter) -> State:
-        """delta_t on numbers."""
+        """The next state, by the number of a letter."""
         return self.moves.next_state(state, letter)
 
     def step(self, state: State, step: Step) -> State:
-        """delta_t on names: the state after `step` is read in `state`."""
+        """The next state, by the names of a step."""
         if not 0 <= state < self.states:
             raise MachineError(f"no state {state}; the machine has states 0 to {self.states - 1}")
         return self.next_state(state, self.alphabet.letter(step))
 
     def run(self, trace: Trace) -> Run:
-        """Read a trace from the initial state (delta_t^* and delta_o^**)."""
+        """Run a trace from the initial state."""
         states = [self.initial]
         for letter in self.alphabet.encode(trace):
             states.append(self.next_state(states[-1], letter))
         return Run(tuple(states), tuple(self.outputs[states].tolist()), bool(self.accepting[states[-1]]))
 
     def accepts(self, trace: Trace) -> bool:
-        """Whether the trace satisfies the task. The empty trace counts as the initial state does."""
+        """Whether a trace satisfies the task. The empty trace counts as the initial state."""
         return self.run(trace).accepted
 
     def with_outputs(self, outputs: ArrayLike) -> MooreMachine:

@@ -29,10 +29,10 @@ def canonical(machine: MooreMachine) -> MooreMachine:
 
 
 def minimise(machine: MachineLike, by: Observed = "outputs and acceptance") -> MooreMachine:
-    """The smallest machine of the same behaviour, in canonical numbering.
+    """The smallest machine with the same behaviour, in canonical numbering.
 
-    `by="outputs"` looks at the potentials alone: what an agent can tell apart who sees only rewards. Acceptance of
-    merged states is then that of one of them.
+    `by="outputs"` compares potentials only: what an agent can observe that sees rewards. Merged states then have the
+    acceptance of one of them.
     """
     if by not in get_args(Observed):
         raise MachineError(f"machines are minimised by {' or by '.join(map(repr, get_args(Observed)))}, not by {by!r}")
@@ -63,7 +63,10 @@ class Difference:
 
 
 def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -> Difference | None:
-    """A shortest trace after which outputs (or acceptance, unless `acceptance=False`) differ; None if equivalent."""
+    """A shortest trace after which two machines differ; None if they are equivalent.
+
+    They differ in outputs or acceptance; with `acceptance=False`, in outputs.
+    """
     one, two = _over_one_alphabet(left, right)
 
     def differ(a: State, b: State) -> bool:
@@ -79,7 +82,7 @@ def difference(left: MachineLike, right: MachineLike, acceptance: bool = True) -
 
 
 def equivalent(left: MachineLike, right: MachineLike, acceptance: bool = True) -> bool:
-    """Whether two machines over one alphabet give the same outputs (and acceptance) on every trace."""
+    """Whether two machines over one alphabet have equal outputs and acceptance on every trace."""
     return difference(left, right, acceptance) is None
 
 
@@ -99,7 +102,7 @@ def product(
     accept: Callable[[bool, bool], bool] = lambda a, b: a and b,
     output: Callable[[float, float], float] = lambda a, b: a + b,
 ) -> MooreMachine:
-    """Both machines side by side on the reachable pairs; by default both must accept and potentials add up."""
+    """The product of two machines, on reachable pairs. By default both must accept, and potentials add up."""
     one, two = _over_one_alphabet(left, right)
     moves, a, b = one.moves.product(two.moves, PRODUCT_LIMITS, (one.initial, two.initial))
     accepting = list(map(accept, one.accepting[a].tolist(), two.accepting[b].tolist()))

@@ -52,12 +52,12 @@ class Task:
     """A formula over an alphabet, with a reward scheme."""
 
     formula: FormulaValue
-    """Given as text or as a formula of its language; a `GivenMachine` where the task is a machine itself."""
+    """A formula, or its text; a `GivenMachine` if the task is a machine."""
     alphabet: Alphabet
     reward: RewardScheme = "distance"
     name: str = "task"
     logic: str = DEFAULT_LOGIC
-    """The language of the formula (ltlf, ldlf, ppltl, re), or `module:name` for one of your own."""
+    """The language of the formula: ltlf, ldlf, ppltl, re, or `module:name`."""
 
     def __post_init__(self) -> None:
         if isinstance(self.formula, GivenMachine):
@@ -69,24 +69,24 @@ class Task:
 
     @property
     def title(self) -> str:
-        """The formula for people to look at, as it can be read back: other languages than LTLf are named in front."""
+        """The formula as text that can be parsed again; languages other than LTLf have a prefix."""
         text = self.formula.brief()
         return text if isinstance(self.formula, GivenMachine) else named_formula(text, self.logic)
 
     @classmethod
     def from_paper(cls, number_or_name: int | str, alphabet: Alphabet | None = None) -> Task:
-        """One of the paper's eight tasks; its a, b, c, d are read as the first symbols of the alphabet."""
+        """One of the eight tasks of the paper; its a, b, c, d are the first symbols of the alphabet."""
         task = paper_task(number_or_name)
         alphabet = alphabet or Alphabet.exclusive(PAPER_SYMBOLS)
         return cls(task.formula(alphabet.symbols), alphabet, name=f"paper task {task.number}: {task.pattern}")
 
     @classmethod
     def from_machine(cls, machine: MooreMachine, name: str = "task") -> Task:
-        """The task of a machine as it is, with its own potentials."""
+        """The task of a given machine, with its potentials."""
         return cls(GivenMachine(machine), machine.alphabet, tuple(machine.outputs.tolist()), name)
 
     def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
-        """The minimal Moore machine of the task, compiled once; a given machine stays as it is."""
+        """The minimal Moore machine of the task, compiled once. A given machine is returned unchanged."""
         return self._machine if limits == DEFAULT_LIMITS else self._compiled(limits)
 
     @cached_property
@@ -124,11 +124,18 @@ def compile_formula(
 ) -> MooreMachine:
     """Compile a task to its minimal Moore machine.
 
-    `symbols`: exactly one of them holds at each step (the paper's setting); symbols that the formula does not name are
-    welcome. `propositions`: any subset of them holds. With neither, the formula's own atoms are the propositions.
-    `logic`: the language of the formula (ltlf, ldlf, ppltl, re, or `module:name`); text may also name it in front, as
-    in `"re: (!lava)*; gem"`. Equivalent formulas over one alphabet give identical machines, state numbers
-    included.
+    Equivalent formulas over one alphabet give identical machines, including state numbers.
+
+    Args:
+        formula: a formula, or its text.
+        symbols: exactly one of these is true at each step. Include symbols that the formula does not mention.
+        propositions: any number of these is true at a step. Default: those of the formula.
+        reward: reward scheme: `distance`, `three_value`, `acceptance`, `distinct`, a potential per state, or a
+            function of the machine.
+        limits: limits of the work.
+        logic: language: ltlf, ldlf, ppltl, re, or `module:name`. The text may also start with it, as in `re: a*;
+            b`.
+
     """
     parsed, logic = read_formula(formula, logic)
     alphabet = alphabet_of(symbols, propositions) or own_alphabet(parsed)

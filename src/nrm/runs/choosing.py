@@ -175,13 +175,12 @@ def choose_run(
     device: str = "cpu",
     also: Iterable[str] = (),
 ) -> RunConfig:
-    """The run that the words name.
+    """The configuration of a run; settings that are not given come from recipes and defaults.
 
-    A task is a paper task, a formula over the environment's symbols, a task file or a machine file. Without a
-    task, it is the environment's own, where there is a ready one. `settings`: changes of the recipe's, by section.
-    `algorithm`: auto suits the environment. `recipe`: a name, or a TOML file. `tasks`: a family of tasks in place of
-    one task; `total_timesteps`: how long to train, in place of episodes. `device`: cpu, cuda, or auto, which is the
-    one that is found now. `also`: sections that settings may have although this run has none such.
+    `task`: a paper task, a formula, a task file or a machine file; by default the ready task of the environment.
+    `tasks`: a task sampler instead of one task. `settings`: changes by section. `recipe`: a name, or a TOML file.
+    `algorithm`: auto depends on the environment. `total_timesteps`: length of training in steps instead of episodes.
+    `device`: cpu, cuda or auto. `also`: sections that `settings` may have although this run does not use them.
     """
     if tasks is not None and task is not None:
         raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")

@@ -62,12 +62,12 @@ class RunConfig:
 
     @property
     def unit(self) -> Literal["episodes", "steps"]:
-        """What the length of training is counted in."""
+        """Unit of the length of training: episodes or steps."""
         return "episodes" if self.total_timesteps is None else "steps"
 
     @property
     def amount(self) -> int:
-        """How many episodes, or steps of all environments, training takes."""
+        """Length of training in this unit."""
         return self.total_episodes if self.total_timesteps is None else self.total_timesteps
 
     @property
@@ -84,12 +84,12 @@ class RunConfig:
 
     @property
     def env_title(self) -> str:
-        """A short name of the environment as it is configured."""
+        """Short name of the configured environment."""
         return self.env_config.title()
 
     @property
     def alphabet(self) -> Alphabet:
-        """What the task, or all of them, read."""
+        """The alphabet of the tasks."""
         return self.build_task().alphabet if self.tasks is None else self._task_space().alphabet
 
     def build_task(self) -> Task:
@@ -110,7 +110,7 @@ class RunConfig:
 
     @cached_property
     def pool(self) -> TaskSet | None:
-        """The tasks that episodes are drawn from; None where there is one task."""
+        """The training tasks; None for one task."""
         if self.tasks is None:
             return None
         drawn: TaskSetConfig = self.settings["tasks"]
@@ -138,7 +138,7 @@ class RunConfig:
 
     @property
     def origin(self) -> Json:
-        """All that the tasks are drawn from, as JSON values."""
+        """Everything that the training tasks are sampled from, as JSON values."""
         drawn: TaskSetConfig = self.settings["tasks"]
         alphabet, events = self._task_space()
         return {
@@ -160,7 +160,7 @@ class RunConfig:
         return known
 
     def task_named(self, text: str) -> Task:
-        """A task that was perhaps never trained on, in the words that the environment understands."""
+        """A task over the alphabet of the environment, from its text."""
         return self.env_config.task(text)
 
     def _task_space(self) -> TaskSpace:
@@ -170,7 +170,7 @@ class RunConfig:
         return space
 
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
-        """The environment, with as many environments as the agent trains on and its tasks, unless others are given."""
+        """A batch of environments with the training tasks, or with others."""
         given = tasks or self.pool or self.build_task().machine()
         return self.env_config.build(given, count or self.num_envs, self.end)
 
@@ -193,7 +193,7 @@ class RunConfig:
         return next((str(section.initial) for section in holders if section.initial is not None), None)
 
     def build_trainer(self, grounder: nn.Module | None = None, device: str | torch.device | None = None) -> Trainer:
-        """The run at its beginning. `grounder`: one that has learned elsewhere; `device`: another one than its own."""
+        """The trainer at the start. `grounder`: a trained grounder to start from; `device`: another device."""
         return new_trainer(
             self._training_env(),
             self.method,

@@ -94,10 +94,9 @@ PRETRAINED = Path(__file__).parents[1] / "pretrained"
 
 
 class RunFolder:
-    """One run: configuration, versions, checkpoint, metrics, cost, events; of a grounder its accuracy and decisions.
+    """The folder of a run: configuration, checkpoint, weights, metrics and costs.
 
-    And policy.safetensors, the weights that acting needs; grounder.pt, where it began with the grounder of another run;
-    machines.json, where it learns its machine; tasks.npz, where it has many tasks.
+    File formats are described under Run folders in the reference.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -107,7 +106,7 @@ class RunFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether a run has been begun here."""
+        """Whether the folder holds a run."""
         return (self.path / "config.json").exists()
 
     @contextmanager
@@ -124,9 +123,9 @@ class RunFolder:
             raise
 
     def begin(self, config: RunConfig, files: dict[str, str] | None = None) -> Trainer:
-        """Make the folder for a new run, with its first files in it, and its trainer, which is built before.
+        """Create the folder and the first files of a new run; returns the trainer.
 
-        What else lives there is left alone: an error.
+        A folder that holds anything else is an error.
         """
         if self.exists:
             what = "this very run" if self.config() == config else "another run"
@@ -150,7 +149,7 @@ class RunFolder:
         return trainer
 
     def config(self) -> RunConfig:
-        """What the run is."""
+        """The configuration."""
         path = self.path / "config.json"
         if not path.exists():
             raise FileError(no_run(self.path))
@@ -165,7 +164,7 @@ class RunFolder:
             raise FileError(f"{error}; {self.way_out}") from None
 
     def extend(self, total_episodes: int | None = None, total_timesteps: int | None = None) -> None:
-        """Let the run go on to more episodes or steps than it was made for; see `nrm.runs.config`."""
+        """Extend the run to more episodes or steps."""
         before = self.config()
         longer = extended(before, total_episodes, total_timesteps)
         if longer != before:
@@ -180,7 +179,7 @@ class RunFolder:
         return f"mend it, or remove {self.path} to begin that run anew"
 
     def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
-        """Write all that training gave. A kill at any moment leaves the old checkpoint or the new."""
+        """Save everything. If the process is killed, the old or the new checkpoint is intact."""
         if self._tables is None or self._tables.history is not trainer.history:
             self._tables = Tables(self.path, trainer.history)
         save_checkpoint(self.path / "checkpoint.pt", trainer, self._tables)
@@ -192,7 +191,7 @@ class RunFolder:
             write_json(self.path / "cost.json", cost, indent=None)
 
     def cpu_seconds(self) -> float:
-        """What the run has cost so far; 0 at its beginning."""
+        """CPU seconds so far."""
         path = self.path / "cost.json"
         try:
             return float(read_json(path)["cpu_seconds"]) if path.exists() else 0.0
@@ -200,16 +199,16 @@ class RunFolder:
             raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
 
     def steps(self) -> int | None:
-        """Steps of all environments so far, the last episodes' that have not ended included; None where unknown."""
+        """Steps so far, over all environments; None if unknown."""
         try:
             return int(read_json(self.path / "cost.json")["steps"])
         except (FileError, ValueError, KeyError, TypeError):
             return None
 
     def load(self, device: str | torch.device | None = None) -> Trainer:
-        """The trainer as it was at the last checkpoint, or at the beginning when there is none.
+        """The trainer at the last checkpoint, or at the start if there is none.
 
-        `device`: where it shall learn, if not where the run was begun.
+        `device`: another device than that of the run.
         """
         trainer = self._at_beginning(device)
         path = self.path / "checkpoint.pt"
@@ -228,9 +227,9 @@ class RunFolder:
         return config.build_trainer(taken, device)
 
     def load_policy(self) -> Trainer:
-        """The trainer as it acts, on the processor: its weights, and nothing that learning would go on from.
+        """The trainer for acting, on the CPU: its weights only.
 
-        Of a run without a file of these, as it was at the last checkpoint.
+        Without a weights file, the last checkpoint is used.
         """
         path, checkpoint = self.path / POLICY_FILE, self.path / "checkpoint.pt"
         if not path.exists() or (checkpoint.exists() and checkpoint.stat().st_mtime_ns > path.stat().st_mtime_ns):
@@ -243,10 +242,7 @@ class RunFolder:
         return trainer
 
     def load_trained(self) -> Trainer:
-        """The trainer of a run that has a checkpoint: an agent that has learned nothing is nothing to look at.
-
-        On the processor, wherever it has learned.
-        """
+        """The trainer at the last checkpoint, on the CPU. An untrained run is an error."""
         trainer = self.load("cpu")
         if not (self.path / "checkpoint.pt").exists():
             raise FileError(f"the run in {self.path} has no checkpoint yet; use 'nrm train --resume {self.path}'")
@@ -257,16 +253,16 @@ class RunFolder:
         return read_columns(self.path / METRICS_FILE, METRICS)
 
     def machines(self) -> LearnedMachines | None:
-        """The machines that were learned one after the other; None for methods that learn none."""
+        """The learned machines in order; None if the method learns none."""
         return LearnedMachines.read(self.path)
 
     def grounding(self) -> dict[str, Column] | None:
-        """The columns of grounding.csv; None for methods without a grounder."""
+        """The columns of grounding.csv; None without a grounder."""
         path = self.path / "grounding.csv"
         return read_columns(path, GROUNDING) if path.exists() else None
 
     def curriculum(self) -> dict[str, Column] | None:
-        """The columns of curriculum.csv; None where tasks are drawn evenly."""
+        """The columns of curriculum.csv; None without a curriculum."""
         path = self.path / "curriculum.csv"
         return read_columns(path, Choice._fields) if path.exists() else None
 
@@ -320,10 +316,10 @@ def train(
     progress: Callable[[Trainer], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Train with a checkpoint every so many seconds, to the end or until `interrupted`; whether it is the end.
+    """Train with regular checkpoints, to the end or until `interrupted`; returns whether it is complete.
 
-    Between updates everything is consistent, so a run that is stopped or killed and resumed ends with exactly the
-    metrics of an uninterrupted one, whenever it was saved. An error leaves the last checkpoint as it was.
+    A run that is stopped or killed and then resumed ends with exactly the metrics of an uninterrupted one. An error
+    leaves the last checkpoint intact.
     """
     if parted := getattr(trainer.env, "unrepeatable", ""):
         warnings.warn(

@@ -48,9 +48,9 @@ class LoadedRun:
 
 
 def load_run(path: Path | str) -> LoadedRun:
-    """A trained run from its folder, or a pretrained agent by its name: `letter` or `layouts`.
+    """Load a trained run from its folder, or a pretrained agent by name: `letter` or `layouts`.
 
-    It reads the weights that acting needs, about a megabyte.
+    Only the weights that acting needs are read, about a megabyte.
     """
     folder = find_run(path)
     return LoadedRun(folder.config(), folder.load_policy())
@@ -65,15 +65,15 @@ def evaluate(
     greedy: bool = False,
     belief: Belief | None = None,
 ) -> Evaluation:
-    """Play episodes with a trained agent on a fresh environment, and say what it reached.
+    """Test a trained agent on new episodes.
 
     Args:
         run: a loaded run, its folder, or the name of a pretrained agent.
-        task: for agents of many tasks, what to do: also a formula that it has never seen. Ten of its own if absent.
-        episodes: how many to play; of many tasks, all together.
-        seed: of the episodes; not a seed of training.
-        greedy: take the best action at every step and not a sample.
-        belief: what its memory reads; no rewards if absent, and rewards too if `filtered`.
+        task: agents of many tasks only: the task to execute, also an unseen formula. Default: ten training tasks.
+        episodes: number of episodes, over all tasks.
+        seed: seed of the test episodes.
+        greedy: take the most probable action instead of sampling.
+        belief: what the belief reads: no rewards by default, also rewards with `filtered`.
 
     """
     loaded = run if isinstance(run, LoadedRun) else load_run(run)

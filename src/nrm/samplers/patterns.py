@@ -204,9 +204,9 @@ def _paper(sizes: TemplateSampler, events: Events, generator: np.random.Generato
 _STEPS = {"min_steps": Size(1), "max_steps": Size(3)}
 _CHAIN = {**_STEPS, "max_choices": Size(3)}
 PATTERNS = {
-    "reach": Pattern("one thing after the other", "F((a | b) & F c)", 2, _one_chain(), _CHAIN),
+    "reach": Pattern("one symbol after the other", "F((a | b) & F c)", 2, _one_chain(), _CHAIN),
     "reach-avoid": Pattern(
-        "one thing after the other, with things to avoid",
+        "one symbol after the other, with symbols to avoid",
         "!c U (a & (!d U b))",
         3,
         _one_chain(),
@@ -215,7 +215,7 @@ PATTERNS = {
     # Where events can hold together, what is to be avoided then has holes. An agent that has met such holes only where
     # they were its goals takes every hole for one.
     "avoid-except": Pattern(
-        "one thing after the other, with things to avoid unless others hold",
+        "one symbol after the other, with symbols to avoid unless others hold",
         "!(a & !b) U c",
         3,
         _one_chain(spared=True),
@@ -223,47 +223,47 @@ PATTERNS = {
         "'unless others hold' says nothing: !(a & !b) is !a, as in reach-avoid",
     ),
     "conjunctions": Pattern(
-        "several chains in any order",
+        "several sequences in any order",
         "F(a & F b) & F c",
         2,
         _several_chains(2),
         {"max_parts": Size(2, 2), "max_steps": Size(2), "max_choices": Size(2)},
     ),
     "until": Pattern(
-        "nests of until, several at once",
+        "nested until, several at once",
         "(!a U (b & (!c U d))) & (!e U f)",
         3,
         _several_chains(1),
         {"max_parts": Size(2), "max_steps": Size(3), "max_choices": Size(2), "max_avoided": Size(2)},
     ),
-    "resettable": Pattern("one thing undoes another", "F(a & (!b U c)) & F d", 3, _resettable, {"max_steps": Size(2)}),
-    "mid-resettable": Pattern(
-        "one thing undoes another, which is already done", "(!b U c) | F(a & (!b U c))", 3, _mid_resettable
+    "resettable": Pattern(
+        "sequences that can be undone", "F(a & (!b U c)) & F d", 3, _resettable, {"max_steps": Size(2)}
     ),
+    "mid-resettable": Pattern("the same, started in the middle", "(!b U c) | F(a & (!b U c))", 3, _mid_resettable),
     "avoidance": Pattern(
-        "chains, and things that must never happen",
+        "sequences, and symbols that must never occur",
         "F(a & F b) & G !c",
         2,
         _avoidance,
         {**_STEPS, "max_parts": Size(2)},
     ),
     "conditionals": Pattern(
-        "until the goal, some things oblige to others",
+        "until the goal, some symbols require others",
         "((a | b) -> F(c & F d)) U (e & F f)",
         3,
         _conditional(conditions=4, goals=1),
         {"max_steps": Size(3)},
     ),
     "branching": Pattern(
-        "until one of several goals, some things oblige to others",
+        "the same until one of several goals",
         "(a -> F b) U (c | (d & F e))",
         3,
         _conditional(conditions=2, goals=2),
         {"max_steps": Size(2)},
     ),
-    "random": Pattern("random formulas", "F(a & (b U F c)) & (d -> F e)", 2, _random),
+    "random": Pattern("random operators, of a given size", "F(a & (b U F c)) & (d -> F e)", 2, _random),
     "paper": Pattern(
-        "the paper's patterns",
+        "the patterns of the paper",
         "sequenced_visit(a, b) & visit(c) & global_avoidance(d)",
         2,
         _paper,

@@ -106,7 +106,7 @@ class Mixture:
     """Tasks of several samplers, equally often. An agent does not learn what the mixture lacks."""
 
     name: ClassVar[str] = "mixture"
-    label: ClassVar[str] = "several samplers mixed"
+    label: ClassVar[str] = "several samplers, equally often"
     example: ClassVar[str] = "!a U (b & F c)"
     events: ClassVar[int] = 3
 

@@ -56,18 +56,17 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """Every map of letters that changes no reward on any string: the unremovable reasoning shortcuts (paper, eq. URS).
+    """All symbol mappings that change no reward on any trace: the unremovable reasoning shortcuts.
 
-    The identity counts as one of them. Maps are listed as they are asked for.
+    The identity is one of them. Mappings are enumerated lazily.
     """
 
     machines: tuple[MooreMachine, ...]
-    """The tasks, as they were given."""
+    """The tasks."""
     machine: MooreMachine
-    """The minimal machine of all tasks together; its outputs number combinations of potentials when there are
-    several."""
+    """The minimal machine of all tasks together."""
     group: SymmetryGroup = field(repr=False)
-    """The symmetries, as permutations of the letter classes."""
+    """The symmetries, as permutations of symbol classes."""
     work: int = field(default=DEFAULT_WORK, repr=False, compare=False)
     terms: int = field(default=DEFAULT_TERMS, repr=False, compare=False)
 
@@ -78,7 +77,7 @@ class Shortcuts:
 
     @cached_property
     def class_sizes(self) -> tuple[int, ...]:
-        """m_j: how many letters each class has."""
+        """Number of letters in each class."""
         return self.machine.class_sizes
 
     @cached_property
@@ -91,17 +90,17 @@ class Shortcuts:
 
     @cached_property
     def classes(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the letters of each class: letters that the tasks treat alike."""
+        """The names in each class: symbols that the tasks treat alike."""
         return tuple(tuple(map(self.alphabet.letter_name, letters)) for letters in self.members)
 
     @cached_property
     def count(self) -> int:
-        """How many maps change no reward, the identity included (the paper's #RS*)."""
+        """Number of mappings that change no reward, the identity included (#RS* in the paper)."""
         return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
 
     @cached_property
     def rough(self) -> Counts:
-        """`count`, `class_internal` and `by_symmetry` to thirty digits, for numbers too long to be worked out."""
+        """`count`, `class_internal` and `by_symmetry` to thirty digits, for very long numbers."""
         sizes = [Decimal(size) for size in self.class_sizes]
         with rough_numbers():
             every, internal = (
@@ -112,7 +111,7 @@ class Shortcuts:
 
     @cached_property
     def class_texts(self) -> tuple[str, ...]:
-        """Each class for people: the names of its letters, or where these are too many a guard that holds at them."""
+        """Each class as text: its names, or a guard if they are too many."""
         texts = []
         for number in range(self.machine.classes):
             letters = self.machine.letters.members(number)
@@ -123,31 +122,31 @@ class Shortcuts:
 
     @cached_property
     def class_internal(self) -> int:
-        """How many of them only confuse letters of one class, the identity included: harmless for these tasks."""
+        """Number of mappings within classes, the identity included: harmless for these tasks."""
         return sum_over(self.group.trivial, self.class_sizes, self.class_sizes)
 
     @property
     def by_symmetry(self) -> int:
-        """How many of them rename states: same reward, another meaning."""
+        """Number of mappings that rename states: the same rewards with another meaning."""
         return self.count - self.class_internal
 
     @property
     def symmetries(self) -> int:
-        """The order of the group of symmetries, the identity included."""
+        """Order of the symmetry group, the identity included."""
         return self.group.order
 
     @property
     def groundable(self) -> bool:
-        """Whether rewards alone can teach the meaning of every letter."""
+        """Whether rewards can teach every symbol."""
         return self.symmetries == 1 and all(size == 1 for size in self.class_sizes)
 
     @property
     def teaches_nothing(self) -> bool:
-        """Whether all letters, two at least, are treated alike, so that every map is one (so with a valid formula)."""
+        """Whether all symbols are treated alike, as in a valid formula."""
         return self.machine.classes == 1 and self.alphabet.size > 1
 
     def maps(self) -> Iterator[dict[str, str]]:
-        """Every such map from letter names to letter names, the identity first, as they are asked for."""
+        """All mappings, lazily, the identity first."""
         numbers = self.machine.letter_class.tolist()
         places = {letter: place for letters in self.members for place, letter in enumerate(letters)}
         place = [places[letter] for letter in range(len(numbers))]
@@ -169,7 +168,10 @@ class Shortcuts:
         return isinstance(candidate, Mapping) and is_by_names(candidate) and self.kind(candidate) is not None
 
     def kind(self, candidate: SymbolMap) -> ShortcutKind | None:
-        """What kind of shortcut a map is, None for none; letters that it does not name stay what they are."""
+        """The kind of shortcut that a mapping is; None if it is none.
+
+        Symbols that it does not name map to themselves.
+        """
         moved = {letter: image for letter, image in map_letters(self.alphabet, candidate).items() if letter != image}
         if not moved:
             return "identity"
@@ -212,11 +214,11 @@ class Shortcuts:
 
     @cached_property
     def verdicts(self) -> tuple[SymbolVerdict, ...]:
-        """For each symbol (or proposition) whether rewards can teach it, and what it may be confused with."""
+        """The verdict on each symbol or proposition: whether rewards can teach it, and possible confusions."""
         return self._by_kind.verdicts()
 
     def verdict(self, symbol: Symbol) -> SymbolVerdict:
-        """Whether rewards can teach the meaning of one symbol, and what it may be confused with."""
+        """Whether rewards can teach a symbol, and what it can be confused with."""
         known = {verdict.symbol: verdict for verdict in self.verdicts}
         if symbol not in known:
             raise UnknownSymbolError(unknown("symbol", symbol, known))
@@ -224,16 +226,16 @@ class Shortcuts:
 
     @cached_property
     def renamings(self) -> Renamings:
-        """Those maps that come from renaming propositions."""
+        """The mappings that rename propositions."""
         return self._by_kind.renamings(self._search())
 
     @cached_property
     def labels_needed(self) -> tuple[Symbol, ...]:
-        """A smallest set of symbols to label so that only the identity is left."""
+        """A smallest set of symbols whose labels leave only the identity."""
         return self._by_kind.labels_needed()
 
     def groundings(self, observations: Mapping[str, int] | Sequence[int]) -> int:
-        """How many groundings no reward can tell from the true one, by how many observations each letter has."""
+        """Number of groundings with the same rewards as the true one, given the number of observations per symbol."""
         amounts = _amounts(self.alphabet, observations)
         exponents = [sum(amounts[letter] for letter in letters) for letters in self.members]
         if 0 in exponents:
@@ -244,7 +246,7 @@ class Shortcuts:
         return sum_over(self.group, self.class_sizes, exponents, self.terms)
 
     def within(self, horizon: int) -> Shortcuts:
-        """The maps that change no reward on strings up to length `horizon` (Theorem 1): at least as many."""
+        """The mappings that change no reward on traces up to length `horizon` (Theorem 1 of the paper)."""
         if horizon < 0:
             raise NrmError(f"a horizon is a number of steps, not {horizon}")
         # Two machines of n states that differ at all do so on a string of at most 2n - 2 letters.
@@ -261,7 +263,7 @@ class Shortcuts:
         return Shortcuts(self.machines, bounded, group, self.work, self.terms)
 
     def left_by(self, traces: Iterable[Trace]) -> DataShortcuts:
-        """The maps that change no reward on a recorded data set of symbol traces."""
+        """The mappings that change no reward on recorded traces."""
         return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
 
     def __str__(self) -> str:
@@ -292,11 +294,14 @@ def shortcuts(
     work: int = DEFAULT_WORK,
     terms: int = DEFAULT_TERMS,
 ) -> Shortcuts:
-    """Analyse what rewards can teach about the letters of a task, or of several tasks that share one grounder.
+    """Find out which symbols rewards can teach, for one task or for several tasks with one grounder.
 
-    `machines`: machines or tasks; beside one of these, also formulas over its alphabet. `horizon`: look at strings up
-    to this length only. `work` and `terms` limit the search for symmetries and the sum over them; where a limit is
-    reached (by default after about a minute) `LimitError` says so, and no number is given.
+    Args:
+        machines: machines or tasks; after the first, also formulas over its alphabet.
+        horizon: consider traces up to this length only.
+        work: limit of the search for symmetries. Past it, by default after about a minute, `LimitError` is raised.
+        terms: limit of the sum over symmetries.
+
     """
     if isinstance(machines, str) or not isinstance(machines, Iterable):
         machines = (machines,)

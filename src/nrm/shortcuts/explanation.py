@@ -20,7 +20,7 @@ from nrm.shortcuts.analysis import Shortcuts, shortcuts
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two tasks over one alphabet differ on non-empty traces."""
+    """How two tasks over one alphabet differ."""
 
     only_first: tuple[Step, ...] | None
     """A shortest trace that satisfies the first and not the second; None if there is none."""
@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def shortest(self) -> tuple[Step, ...] | None:
-        """A shortest trace that tells them apart."""
+        """A shortest trace that separates them."""
         found = [trace for trace in (self.only_first, self.only_second) if trace is not None]
         return min(found, key=len) if found else None
 
@@ -49,7 +49,7 @@ def compare(left: MooreMachine, right: MooreMachine) -> Comparison:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A task, and what can be said of it; each answer is found when it is asked for."""
+    """An explained task; each answer is computed on first use."""
 
     task: Task
     limits: Limits = DEFAULT_LIMITS
@@ -61,13 +61,13 @@ class Explanation:
 
     @property
     def words(self) -> str:
-        """The formula in plain English; empty where its language has no words."""
+        """The formula in plain English; empty if its language has no words."""
         words = getattr(LANGUAGES[self.task.logic], "words", None)
         return "" if words is None else str(words(self.task.formula))
 
     @cached_property
     def pattern(self) -> str | None:
-        """The named pattern that it is, or a conjunction of several; None for another task."""
+        """The named pattern, or a conjunction of patterns; None for other tasks."""
         return recognised(self.task.formula, self.task.alphabet.is_exclusive, self.task.logic)
 
     @cached_property
@@ -77,7 +77,7 @@ class Explanation:
 
     @cached_property
     def violating(self) -> tuple[Step, ...] | None:
-        """A shortest trace after which nothing can satisfy it any more; None if there is always hope."""
+        """A shortest trace after which the task can no longer be satisfied; None if there is none."""
         return shortest_trace(self.machine, self.machine.dead)
 
     @cached_property
@@ -87,20 +87,20 @@ class Explanation:
 
     @property
     def undoable(self) -> bool:
-        """Whether a trace that satisfies it can go on so that it does not."""
+        """Whether a satisfied task can be violated by later steps."""
         machine = self.machine
         states = (state for state in range(machine.states) if machine.accepting[state])
         return any(not machine.accepting[target] for state in states for target in machine.targets(state))
 
     @cached_property
     def shortcuts(self) -> Shortcuts:
-        """What rewards can teach about its symbols."""
+        """Which symbols rewards can teach."""
         return shortcuts(self.machine)
 
     def against(self, other: FormulaValue | str, logic: str | None = None) -> Comparison:
         """Compare with another formula over the same symbols.
 
-        `logic`: its language; when absent the one that the text names in front, else this one's.
+        `logic`: its language. Default: that of its prefix, else that of this task.
         """
         formula, named = read_formula(other, logic or inherited_logic(other, self.task.logic))
         task = Task(formula, self.task.alphabet, self.task.reward, logic=named)
@@ -114,7 +114,10 @@ def explain(
     propositions: Iterable[str] | None = None,
     logic: str = DEFAULT_LOGIC,
 ) -> Explanation:
-    """Explain a formula: over symbols, propositions, or by default its own propositions; see `nrm.compile`."""
+    """Explain a formula in words and by example traces.
+
+    The alphabet is given as in `nrm.compile`: symbols, propositions, or by default the propositions of the formula.
+    """
     if isinstance(formula, Task):
         return Explanation(formula)
     parsed, logic = read_formula(formula, logic)

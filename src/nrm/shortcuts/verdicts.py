@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SymbolVerdict:
-    """Whether rewards can teach the meaning of a symbol, and what it may be confused with otherwise."""
+    """Whether rewards can teach a symbol, and what it can be confused with."""
 
     symbol: Symbol
     groundable: bool
@@ -34,17 +34,17 @@ class SymbolVerdict:
 
     @property
     def within_class(self) -> tuple[Symbol, ...]:
-        """Symbols that the task treats like this one: confusing them is harmless for the task."""
+        """Symbols that the task treats like this one; the confusion is harmless for the task."""
         return tuple(name for name in self.alike if name != self.symbol)
 
     @property
     def by_symmetry(self) -> tuple[Symbol, ...]:
-        """Symbols that a symmetry of the task swaps it with: same rewards, another meaning."""
+        """Symbols that a symmetry exchanges with this one: the same rewards with another meaning."""
         return tuple(chain.from_iterable(self.swapped))
 
     @property
     def confusable_with(self) -> tuple[Symbol, ...]:
-        """Every symbol that some shortcut maps this one to."""
+        """All symbols that a shortcut maps this one to."""
         return tuple(self.confusions())
 
     @property

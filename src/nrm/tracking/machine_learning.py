@@ -156,7 +156,7 @@ def found_at(versions: Sequence[Version]) -> int | None:
 
 
 class MachineLearning:
-    """The episodes that a machine is learned from, the machine, and when it is learned anew."""
+    """The inference of a machine during training: its episodes, the present machine, and when to infer again."""
 
     def __init__(
         self,
@@ -197,21 +197,21 @@ class MachineLearning:
 
     @property
     def state_levels(self) -> list[float]:
-        """The potential of each of its states, from 0 at the beginning of an episode."""
+        """The potential of each state, relative to the start of an episode."""
         levels: list[float] = self.memory.values[self.hypothesis.levels].tolist()
         return levels
 
     @property
     def settled(self) -> bool:
-        """Whether nothing has surprised for long."""
+        """Whether no episode has contradicted the machine for long."""
         return self.episodes - self.surprised >= self.config.settled
 
     def explained(self) -> float | None:
-        """The share of the last episodes that the present machine explains; None before there is any machine."""
+        """The share of recent episodes that the machine explains; None before the first machine."""
         return explained(self.hypothesis, self._evidence(self._recent)) if self.versions and self._recent else None
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Version | None:
-        """Take in finished episodes, and learn anew where it is time; the new machine, if it is another one."""
+        """Add finished episodes and infer again if needed; returns the machine if it changed."""
         listed = not self.letters.continuous
         traces = [self._read(number, episode) for number, episode in enumerate(episodes, self.episodes + 1)]
         if not traces:
@@ -367,11 +367,11 @@ def unknown_machine(
     label_noise: float = 0.0,
     keep: int = 2000,
 ) -> MachineLearning:
-    """A machine of which nothing is known, to be learned while somebody acts: for wrappers and loops of one's own.
+    """An unknown machine to be inferred while an agent acts, for wrappers and your own loops.
 
-    `states`: most states that it may have, which is the width of the belief; `symbols`: the alphabet, or a machine or
-    task over it, where the environment tells the symbols (`info["letter"]`, as `nrm.TaskEnv` does), else every distinct
-    observation is a letter; `reward_noise`, `label_noise`, `keep`: as in `InferenceConfig`.
+    `states`: maximum number of states, the width of the belief. `symbols`: the alphabet, or a machine or task over it,
+    if the environment provides symbols in `info["letter"]`, as `nrm.TaskEnv` does; otherwise each distinct observation
+    is an input. `reward_noise`, `label_noise`, `keep`: as in `InferenceConfig`.
     """
     config = InferenceConfig(states=states, reward_noise=reward_noise, label_noise=label_noise, keep=keep)
     if symbols is None:

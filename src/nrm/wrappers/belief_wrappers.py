@@ -19,16 +19,15 @@ from nrm.wrappers.models import BeliefLayout, Reads, build_tracker
 
 
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Puts the belief of a neural reward machine beside the observations of an environment that pays for a task.
+    """Add the belief of a neural reward machine to the observations of an environment with a task.
 
-    Needs no labels. With `grounding = nrm.tracking.Grounding.of(wrapper.tracker)`, the call
-    `grounding.add(wrapper.tracker.take())` after every episode learns when it is due.
+    It needs no labels. To train the grounder, make `grounding = nrm.tracking.Grounding.of(wrapper.tracker)` and call
+    `grounding.add(wrapper.tracker.take())` after each episode.
 
-    With a `MooreMachine` or a task in place of the model, the belief is the machine's true state, which the environment
-    must give (`nrm.TaskEnv` does). With `nrm.tracking.unknown_machine()`, the call
-    `wrapper.model.add(wrapper.tracker.take())` after every episode learns the machine when it is refuted. With a
-    `TaskSet`, or a model of one, every episode has another task, and the entry `task` in place of the belief
-    is the encoding of it (`nrm.machines.task_view`).
+    With a `MooreMachine` or a task instead of a model, the belief is the true state, which the environment must
+    provide, as `nrm.TaskEnv` does. With `nrm.tracking.unknown_machine()`, call
+    `wrapper.model.add(wrapper.tracker.take())` after each episode to infer the machine. With a `TaskSet`, or a model of
+    one, the entry `task` holds the task encoding instead of the belief.
     """
 
     def __init__(
@@ -82,17 +81,16 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
 
     @property
     def belief(self) -> NDArray[np.float32]:
-        """(states,) what is believed now."""
+        """(states,) the present belief."""
         believed: NDArray[np.float32] = self.tracker.beliefs[0]
         return believed
 
 
 class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
-    """`NeuralRewardMachineWrapper` for N environments at once: the grounder reads all of them in one pass.
+    """`NeuralRewardMachineWrapper` for vector environments: the grounder reads all of them in one pass.
 
-    All autoreset modes are kept as they are. `NEXT_STEP`: the step that resets is read by nobody, and its belief is
-    that of a beginning. `SAME_STEP`: `info["final_obs"]` carries the belief at the end of the episode, the observation
-    that of a beginning. `DISABLED`: beliefs begin anew where `reset(options={"reset_mask": …})` says so.
+    All autoreset modes work. `NEXT_STEP`: the belief is reset at the step that resets. `SAME_STEP`: `info["final_obs"]`
+    holds the belief at the end of the episode. `DISABLED`: beliefs are reset by `reset(options={"reset_mask": …})`.
     """
 
     def __init__(

@@ -144,11 +144,17 @@ def model_for(
     grounder: str = "auto",
     seed: int = 0,
 ) -> NeuralRewardMachine:
-    """A machine with an untrained grounder for observations of a space: convolutional for images, else an MLP.
+    """A neural reward machine with an untrained grounder that fits an observation space.
 
-    `machine`: or a task, or a pool of many; `reads`: the entry of `Dict` observations that the grounder reads, or
-    several that it reads together, all if absent; `grounder`: a registered name or module:name, such as `recurrent`;
-    `seed`: of its parameters; `emission`: one probability a proposition by default past twelve propositions.
+    Args:
+        space: the observation space.
+        machine: a machine, a task, or a task set.
+        reads: the entries of a `Dict` observation that the grounder reads. Default: all.
+        grounder: a registered name or `module:name`, such as `recurrent`. Default: convolutional for images, else
+            an MLP.
+        seed: seed of its parameters.
+        emission: `categorical` or `independent`. Default: independent beyond twelve propositions.
+
     """
     if not isinstance(space, spaces.Space):
         raise EnvError(_no_space(space))

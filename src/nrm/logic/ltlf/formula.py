@@ -45,7 +45,7 @@ PAST = frozenset({Op.YESTERDAY, Op.ONCE, Op.HISTORICALLY, Op.SINCE})
 
 
 class Formula(Term):
-    """One LTLf formula: `op` over `args`; `name` is the symbol of an atom. Immutable, comparable, hashable."""
+    """An LTLf formula: an operator `op` with `args`; an atom has a `name`. Immutable, comparable and hashable."""
 
     __slots__ = ()
 

@@ -14,10 +14,10 @@ from nrm.logic.term import boolean_value
 
 
 def holds(formula: Formula | str, trace: Trace) -> bool:
-    """Whether `trace` satisfies the LTLf `formula` at its first step.
+    """Whether a trace satisfies an LTLf formula.
 
-    A step is the name of the one symbol that holds, or a collection of the propositions that are true. LTLf speaks of
-    non-empty traces: an empty one raises `TraceError`.
+    A step is the name of the one true symbol, or a collection of the true propositions. An empty trace raises
+    `TraceError`.
     """
     return truths(parse(formula), steps_of(trace, "LTLf"))[0]
 

@@ -82,12 +82,12 @@ def existence(event: Part, times: int = 1) -> Formula:
 
 
 def absence(event: Part, times: int = 1) -> Formula:
-    """The event fewer than `times` times; by default never."""
+    """The event fewer than N times; by default never."""
     return _never(event) if checked_count(times) == 1 else ~existence(event, times)
 
 
 def exactly(event: Part, times: int = 1) -> Formula:
-    """The event exactly `times` times."""
+    """The event exactly N times; by default once."""
     return both(existence(event, times), ~existence(event, checked_count(times, MAX_COUNT - 1) + 1))
 
 

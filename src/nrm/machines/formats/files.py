@@ -46,11 +46,11 @@ def load_machine(
     outputs: Outputs | None = None,
     **options: Unpack[ReadingOptions],
 ) -> MooreMachine:
-    """Read a machine from a file.
+    """Read a machine file.
 
-    `.json`, `.dot` and `.hoa` as `save_machine` writes them; `.txt`, the reward machine files of the original code; and
-    `.toml`, a task, which is compiled. The options (`symbols`, `propositions`, `fall_off`, `overlap`, `accepting`,
-    `rename`, `outputs`) are for reward machine files: see `parse_reward_machine` and `RewardMachine.to_moore`.
+    Formats: `.json`, `.dot` and `.hoa` as `save_machine` writes them; `.txt`, the reward machine files of the original
+    code; `.toml`, a task, which is compiled. The options `symbols`, `propositions`, `fall_off`, `overlap`, `accepting`,
+    `rename` and `outputs` are for `.txt` files: see `parse_reward_machine` and `RewardMachine.to_moore`.
     """
     chosen = _format(path, format)
     if chosen == "rm":
@@ -87,7 +87,7 @@ def load_reward_machine(path: Path | str, **options: Unpack[ReadingOptions]) -> 
 
 
 def save_machine(machine: MachineLike, path: Path | str, format: Format | None = None) -> None:  # noqa: A002
-    """Write a machine, or that of a task, atomically; the ending of the name says how, JSON when it has none."""
+    """Write a machine, or that of a task, atomically. The ending chooses the format; JSON without one."""
     write_text(path, machine_text(as_machine(machine), _format(path, format)))
 
 

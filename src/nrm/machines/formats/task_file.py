@@ -22,12 +22,11 @@ Value = TypeVar("Value")
 
 
 def load_task(path: Path | str) -> Task:
-    """Read a task file.
+    """Read a task file (TOML).
 
-    TOML keys: `formula` (patterns may be called in it), `task` (a paper task) or `machine` (the JSON of a machine,
-    which says its symbols and potentials itself); `symbols` or `propositions`, and where only some sets of these hold
-    together `letters`, a list of lists of their names; optionally `name`, `logic` (the language of
-    the formula), `reward` (a scheme) or `levels` (a number per state).
+    Keys: `formula`, `task` (a paper task) or `machine` (the JSON of a machine); `symbols` or `propositions`, and
+    `letters`, a list of the sets that occur; optionally `name`, `logic`, and `reward` (a scheme) or `levels` (a
+    potential per state).
     """
     return task_from_toml(read_text(path), str(path))
 
@@ -42,7 +41,7 @@ def task_from_toml(text: str, source: str = "task file") -> Task:
 
 
 def task_from_text(text: str, alphabet: Alphabet) -> Task:
-    """What somebody wrote as a task: a task file (.toml), a paper task over an alphabet, or a formula over it."""
+    """The task that a text names: a task file (.toml), a paper task, or a formula over the alphabet."""
     if text.endswith(".toml"):
         return load_task(text)
     if is_paper_task(text):
