@@ -100,11 +100,10 @@ class Dynamics(ABC):
 
 
 class BatchedTasks(BatchedEnv):
-    """N environments of ours side by side; each episode has one of some tasks, which its key and their weights draw.
+    """A batch of N built-in environments; each episode has one of some tasks.
 
-    Environment i behaves as `TaskEnv` around the single environment that is first reset with
-    `environment_seeds(seed, count)[i]`: step for step, draws included. Inside, all is NumPy, whose calls on a few
-    numbers take half the time of torch's.
+    Environment i behaves exactly as a `TaskEnv` that is first reset with `environment_seeds(seed, count)[i]`.
+    Everything inside is NumPy, which is faster than torch on small arrays.
     """
 
     def __init__(self, config: Any, tasks: MachineLike | TaskSet, count: int, end: End = "outcome") -> None:

@@ -65,9 +65,9 @@ class WithoutMemory(NamedTuple):
 
 
 class EnvConfig:
-    """The settings of a kind of environments, and what runs ask of it. Subclasses are frozen dataclasses.
+    """The settings of a kind of environment. Subclasses are frozen dataclasses.
 
-    One is registered with `ENVS.register`, or named as `module:NAME`.
+    Register a subclass with `ENVS.register`, or name it as `module:NAME`.
     """
 
     name: ClassVar[str]
@@ -79,31 +79,31 @@ class EnvConfig:
 
     @classmethod
     def parse(cls, name: str) -> EnvConfig | None:  # noqa: ARG003
-        """The configuration of an environment's name; None when the name is not of this kind."""
+        """The configuration for a name; None if the name is not of this kind."""
         return None
 
     def task(self, text: str | None) -> Task:
-        """The task of what a user wrote; without text the environment's own, if it has one."""
+        """The task for a text; without a text, the ready task of the environment, if there is one."""
         raise NotImplementedError
 
     def build(self, tasks: Any, count: int, end: End) -> BatchedEnv:
-        """N environments with the machine of a task, or a `TaskSet` where `task_space` says of what."""
+        """A batch of environments with a task, or with a `TaskSet`."""
         raise NotImplementedError
 
     def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
-        """One environment with a task, to be looked at in a render mode."""
+        """One environment with a task, in a render mode."""
         raise NotImplementedError
 
     def title(self) -> str:
-        """A short name for tables and figures: what agents see, and how it varies."""
+        """Short name for tables and figures."""
         return self.name
 
     def algorithm(self) -> str:
-        """The name of the algorithm that agents learn with there by default."""
+        """Name of the default algorithm."""
         return "a2c"
 
     def recipe(self) -> str:
-        """The recipe that runs on many tasks follow there by default."""
+        """Default recipe for many tasks."""
         return "tasks"
 
     def spaces(self) -> Spaces | None:
@@ -111,15 +111,15 @@ class EnvConfig:
         return None
 
     def task_space(self) -> TaskSpace | None:
-        """What many tasks there speak of; None for environments that have one task."""
+        """The alphabet of many tasks; None if the environment has one task only."""
         return None
 
     def board(self, machine: MooreMachine, end: End, seed: int) -> Board | None:  # noqa: ARG002
-        """A still picture of the environment, drawn from a seed where it varies; None for environments without one."""
+        """How the report draws the environment; None without a drawing."""
         return None
 
     def without_memory(self, machine: MooreMachine, end: End) -> WithoutMemory | None:  # noqa: ARG002
-        """What the best policies without memory earn; None where nobody can compute it."""
+        """Returns of the best policies without memory; None if unknown."""
         return None
 
 

@@ -39,13 +39,13 @@ VECTOR_STATE_VERSION = 3
 
 
 class GymVectorEnv(BatchedEnv):
-    """N Gymnasium environments with a task (`TaskEnv`), behind the interface of `BatchedEnv`.
+    """N Gymnasium environments with a task, behind the interface of `BatchedEnv`.
 
-    The autoreset mode is `DISABLED`: this class begins every episode itself, with a seed of its own, so that
-    `state_dict` can go on exactly. `GymVectorEnv.of` makes the right kind.
+    The autoreset mode is `DISABLED`: this class starts each episode with its own seed, so that `state_dict` is exact.
+    Use `GymVectorEnv.of` to make one.
 
-    Observations are a `Box`, choices (`Discrete`, `MultiDiscrete`, `MultiBinary`), or a `Dict` of such; choices and
-    entries of a `Dict` become one row of numbers (`spec.entries`). Actions are choices or a `Box`.
+    Observations are a `Box`, discrete spaces, or a `Dict` of these; discrete values and entries of a `Dict` become one
+    vector. Actions are discrete or a `Box`.
     """
 
     unrepeatable: str = ""
@@ -83,11 +83,10 @@ class GymVectorEnv(BatchedEnv):
 
     @classmethod
     def of(cls, make: Callable[[], AnyEnv], count: int, processes: bool = False) -> GymVectorEnv:
-        """`count` environments from a function that makes one `TaskEnv`, here or each in a process of its own.
+        """`count` environments from a function that makes a `TaskEnv`, in this process or one process each.
 
-        An episode is as long as the environment lets it be. Let `make` put a `gymnasium.wrappers.TimeLimit` around one
-        that has no end of its own: no agent learns from an episode that never ends, and `state_dict` keeps all of its
-        actions. Runs of the command line (`gym:ID`, `module:name`) cut such episodes off after 1,000 steps.
+        Episodes have the length of the environment. If it never ends, let `make` add a `gymnasium.wrappers.TimeLimit`.
+        Runs of the command line truncate such episodes after 1,000 steps.
         """
         check_count(count)
         kind = AsyncVectorEnv if processes else SyncVectorEnv

@@ -60,13 +60,12 @@ def _formulas(row: GroundabilityRow, finished: bool) -> float:
 
 
 def write_figures(records: Iterable[Record], out: Path, seed: int = 0) -> list[Path]:
-    """Draw what the finished runs show, each figure as SVG and PNG, and say where.
+    """Draw figures of all finished runs, each as SVG and PNG; returns their paths.
 
-    `figure-2` (returns by environment and class of tasks), `tasks-ENV` (by task), `families-ENV` (success of agents of
-    many tasks, over steps), `grounding-ENV` (accuracy of the grounder), `iqm`, `profiles` and `improvement` (all
-    tasks together). Curves are moving means over 100 episodes with the deviation over runs. A grid may be partial:
-    there is a panel for what there is, and it says how many runs are behind it. `seed`: of the bootstrap. Without a
-    finished run: `StatisticsError`.
+    `figure-2`: returns by environment and class of tasks. `tasks-ENV`: returns by task. `families-ENV`: success of
+    agents of many tasks. `grounding-ENV`: accuracy of the grounder. `iqm`, `profiles`, `improvement`: all tasks
+    together. Curves are moving means over 100 episodes with the standard deviation over runs. `seed`: of the bootstrap.
+    Without a finished run, `StatisticsError` is raised.
     """
     runs = collect(records)
     paths: list[Path] = []

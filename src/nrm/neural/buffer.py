@@ -22,8 +22,8 @@ from nrm.neural.evidence import UNKNOWN, EvidenceTable, accepting_potentials, mi
 class EpisodeBuffer:
     """Episodes of any length.
 
-    Equal observations are stored once, in a table that several buffers can share. Labels are codes of evidence: the
-    indices of potentials, where these are known exactly, and see `EvidenceTable`.
+    Equal observations are stored once, in a table that several buffers can share. The label of a step is the index of
+    its potential, or a code for uncertain evidence, see `EvidenceTable`.
     """
 
     def __init__(

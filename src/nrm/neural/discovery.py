@@ -90,12 +90,12 @@ def discover(
     label_noise: float = 0.0,
     grounder: GrounderFactory | None = None,
 ) -> Discovery:
-    """Learn everything from episodes; give at least as many `states` as the task may need.
+    """Learn symbols, machine and grounder from episodes alone.
 
-    `reward_noise`, `label_noise`: how probable it is that a step shows a wrong potential, or a wrong observation;
-    `grounder` makes a module for a number of symbols, by default one that fits the observations' shape. Of the
-    `config`, the seed, the share of held-out episodes and the grounder's step size count. Beyond 1,024 distinct
-    observations, and where most are met in one episode only, grounder and machine are learned in turns.
+    `states`: maximum number of machine states. `reward_noise`, `label_noise`: probability of a wrong reward, or a wrong
+    observation. `grounder`: a function from a number of symbols to a module; by default one that fits the observations.
+    Of `config`, the seed, the share of held-out episodes and the learning rate are used. Beyond 1,024 distinct
+    observations that hardly repeat, grounder and machine are learned in turns.
     """
     settings = config or FitConfig()
     buffer = as_buffer(episodes)

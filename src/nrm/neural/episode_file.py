@@ -143,7 +143,7 @@ def record_episodes(
     verdicts: Sequence[bool] | None = None,
     names: Sequence[str] | None = None,
 ) -> RecordedEpisodes:
-    """Episodes from lists: observations (time, …) of each, and rewards (time,) of each or a verdict on each.
+    """Episodes from lists: observations (time, …) of each, with rewards (time,) or a verdict of each.
 
     Equal observations are stored once.
     """
@@ -168,7 +168,7 @@ def record_episodes(
 
 
 def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
-    """Write an episode file; `.npz` is added to a name without it. `record_episodes` makes episodes of lists."""
+    """Write an episode file (.npz); see `record_episodes`."""
     if not isinstance(episodes, RecordedEpisodes):
         raise EpisodeFileError(
             f"recorded episodes are needed, not {type(episodes).__name__}; record_episodes(observations, rewards) "

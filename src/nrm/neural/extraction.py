@@ -34,11 +34,10 @@ def extract(
     model: ProbabilisticMoore | NeuralRewardMachine,
     episodes: EpisodeBuffer | RecordedEpisodes | None = None,
 ) -> MooreMachine:
-    """The machine of the most probable transitions and potentials; minimised by its outputs.
+    """The machine of the most probable transitions and potentials, minimised by its outputs.
 
-    With `episodes` (and then a whole model, whose grounder reads them), transitions that none of them ever took are
-    not trusted: states that the episodes do not tell apart are merged. Rewards do not show acceptance: states of
-    the highest potential count as accepting.
+    With `episodes` and a whole model, transitions that no episode took are not trusted: states that the episodes do not
+    separate are merged. Rewards do not show acceptance: states with the highest potential accept.
     """
     machine = model.machine if isinstance(model, NeuralRewardMachine) else model
     with torch.no_grad():

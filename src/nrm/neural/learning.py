@@ -40,10 +40,9 @@ def fit(
 ) -> FitRecord:
     """Learn the unknown parts of a neural reward machine from episodes; the model is changed in place.
 
-    `learn`: `grounding`, `machine` (what is unknown of its transitions and rewards), or `both`. `labelled`:
-    observations (n, …) and their true symbols (n,), names or numbers, whose cross-entropy counts too; not for recurrent
-    grounders, to which one observation says little. Restarts differ in their fresh parameters; the one with the best
-    likelihood on held-out episodes wins. Equal seeds give equal results.
+    `learn`: `grounding`, `machine` or `both`. `labelled`: observations (n, …) and their true symbols (n,), names or
+    numbers, which add a supervised loss; not for recurrent grounders. The restart with the best likelihood on held-out
+    episodes is kept. Equal seeds give equal results.
     """
     if not isinstance(model, NeuralRewardMachine):
         raise LearningError(f"what learns is a NeuralRewardMachine(grounder, machine), not a {type(model).__name__}")

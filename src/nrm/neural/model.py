@@ -55,11 +55,11 @@ class Step(NamedTuple):
 
 
 class NeuralRewardMachine(nn.Module):
-    """A grounder and a machine; either may be known or learned.
+    """A grounder and a machine; each part may be known or learned.
 
-    `grounder` is any module from observations (n, …) to probabilities: over the letters of the alphabet (`emission=
-    "categorical"`; for propositions that is the joint distribution over their 2^n combinations), or of each
-    proposition by itself (`"independent"`). A `RecurrentGrounder` reads whole episodes instead of single observations.
+    `grounder` is a module from observations (n, …) to probabilities. With `emission="categorical"` these are over the
+    letters of the alphabet; for propositions, over their 2^n combinations. With `"independent"` there is one
+    probability per proposition. A `RecurrentGrounder` reads whole episodes.
     """
 
     def __init__(
@@ -121,16 +121,16 @@ class NeuralRewardMachine(nn.Module):
 
     @property
     def recurrent(self) -> bool:
-        """Whether the grounder carries a state through episodes."""
+        """Whether the grounder has a state."""
         return self.reading.recurrent
 
     @property
     def tasks(self) -> TaskSet | None:
-        """The tasks, where there are many and every episode has one of them."""
+        """The task set, if there are many tasks."""
         return self.machine.tasks if isinstance(self.machine, TaskMachines) else None
 
     def ground(self, observations: Values, check: bool = True) -> Tensor:
-        """(n, symbols) what the grounder says about observations (n, …)."""
+        """(n, symbols) probabilities of symbols for observations (n, …)."""
         observations = self._tensor(observations)
         if observations.dim() < 1:
             raise EpisodeError("one number is no list of observations; (n, …) is needed")
@@ -187,13 +187,13 @@ class NeuralRewardMachine(nn.Module):
         return self.distribution.letter_probs(symbols).to(self.machine.dtype)
 
     def letters(self, symbols: Tensor) -> Tensor:
-        """(…) the most probable letter of each row of what the grounder says (…, symbols)."""
+        """(…) the most probable letter for each row of grounder outputs (…, symbols)."""
         return self.distribution.letters(symbols)
 
     def forward(self, observations: Values, lengths: Tensor | Sequence[int] | None = None) -> Beliefs:
-        """Symbol, state and reward probabilities for each step of padded observations (batch, time, …).
+        """Probabilities of symbols, states and rewards for padded observations (batch, time, …).
 
-        Open loop (equation "VRM_net"): the rewards that were received play no part.
+        Open-loop: received rewards are not read.
         """
         batch = pack(self._tensor(observations), lengths)
         symbols = self.ground_batch(batch)
@@ -209,9 +209,9 @@ class NeuralRewardMachine(nn.Module):
         lengths: Tensor | Sequence[int] | None = None,
         evidence: Values | None = None,
     ) -> Filtered:
-        """Beliefs filtered by the potentials (batch, time) seen so far: indices into `machine.levels`, -1 if unknown.
+        """Beliefs filtered by the potentials (batch, time) so far: indices into `machine.levels`, -1 if unknown.
 
-        `evidence`: (n, potentials) weights for the indices past the last potential; see `EpisodeBuffer.add`.
+        `evidence`: (n, potentials) weights for indices beyond the last potential; see `EpisodeBuffer.add`.
         """
         batch = self._known(observations, levels, lengths, evidence)
         symbols = self.ground_batch(batch)
@@ -225,10 +225,9 @@ class NeuralRewardMachine(nn.Module):
         lengths: Tensor | Sequence[int] | None = None,
         evidence: Values | None = None,
     ) -> Tensor:
-        """(batch,) the logarithm of the probability of each whole sequence of potentials, given the observations.
+        """(batch,) log-probability of each whole sequence of potentials, given the observations.
 
-        What is known of a step is given as in `filter`. An impossible sequence is an error that names the episode and
-        step.
+        Potentials are given as in `filter`. An impossible sequence is an error that names the episode and step.
         """
         batch = self._known(observations, levels, lengths, evidence)
         total, steps = self.batch_log_likelihood(batch, self.ground_batch(batch))
@@ -253,18 +252,18 @@ class NeuralRewardMachine(nn.Module):
         return self._open_loop(batch, symbols) @ self.machine.reward_probs()
 
     def of_task(self, number: int) -> NeuralRewardMachine:
-        """The model of one of many tasks; it shares the grounder."""
+        """The model of one of many tasks, with the same grounder."""
         tasks = self.tasks
         return self if tasks is None else NeuralRewardMachine(self.grounder, tasks.machines[number], self.emission)
 
     def initial_belief(self, batch: int = 1) -> Tensor:
-        """(batch, states) certain of the initial state."""
+        """(batch, states) all probability on the initial state."""
         return self.machine.start.expand(batch, -1)
 
     def step(self, observation: Values, belief: Values | None = None, carry: Tensor | None = None) -> Step:
-        """Read one observation (batch, …) from a belief (batch, states); the initial one when none is given.
+        """Read one observation (batch, …) from a belief (batch, states), by default the initial one.
 
-        A recurrent grounder goes on from the `carry` of the step before.
+        A recurrent grounder continues from the `carry` of the previous step.
         """
         observation = self._tensor(observation)
         if self.recurrent and belief is not None and carry is None:

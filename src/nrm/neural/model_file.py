@@ -24,7 +24,7 @@ _DTYPES = {str(dtype): dtype for dtype in (torch.float16, torch.bfloat16, torch.
 
 
 def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
-    """Write a model: plain numbers, names and tensors only."""
+    """Write a model: numbers, names and tensors only."""
     target = Path(path)
     machine = model.machine
     entry = entry_of(model.grounder)
@@ -67,7 +67,7 @@ def _as_tensor(data: bytes) -> Tensor:
 
 
 def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
-    """Read a model back, without running code of the file. `grounder`: one of a class that is not registered."""
+    """Read a model without running code from the file. `grounder`: an instance, if its class is not registered."""
     content = _read(path)
     try:
         model = _rebuild(content, grounder)

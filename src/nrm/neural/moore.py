@@ -30,11 +30,11 @@ MAX_CELLS = 500_000_000
 
 
 class ProbabilisticMoore(nn.Module):
-    """M_t, M_r and the initial state of a neural reward machine, each part known or learned.
+    """Transitions, rewards and initial state of a neural reward machine; each part known or learned.
 
-    A known part is an exact one-hot buffer: no temperature, no gradient. A learned part is a real `nn.Parameter` of
-    logits behind softmax(logits / temperature). Letters that move every state alike share a class, and only classes
-    have matrices: `transition_probs` is (classes, states, states).
+    A known part is an exact one-hot buffer without gradient. A learned part is a parameter of logits behind
+    softmax(logits / temperature). Letters with equal transitions share a class: `transition_probs` is (classes, states,
+    states).
     """
 
     letter_class: Tensor
@@ -81,10 +81,10 @@ class ProbabilisticMoore(nn.Module):
         dtype: torch.dtype = torch.float32,
         joint: bool | None = None,
     ) -> ProbabilisticMoore:
-        """The machine, exactly. `unknown` parts start at random instead.
+        """The exact machine; parts named in `unknown` start at random.
 
-        `joint`: whether distributions over all letters are read; by default where propositions are few. Otherwise
-        it reads those of letter classes alone, which are counted from independent propositions.
+        `joint`: read distributions over all letters, the default for few propositions. Otherwise only symbol classes
+        are read, counted from independent propositions.
         """
         unknown = _parts(unknown)
         alphabet = machine.alphabet
@@ -127,7 +127,7 @@ class ProbabilisticMoore(nn.Module):
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
     ) -> ProbabilisticMoore:
-        """A machine to be learned: give at least as many states as the task needs, and the potentials it can output."""
+        """A machine to be learned, with enough states for the task, and the potentials it can output."""
         letters = alphabet if isinstance(alphabet, Alphabet) else Alphabet.exclusive(alphabet)
         given = np.unique(np.asarray(levels, dtype=np.float64))
         if states < 1 or not given.size or not np.isfinite(given).all():
@@ -151,7 +151,7 @@ class ProbabilisticMoore(nn.Module):
 
     @property
     def classes(self) -> int:
-        """How many letter classes there are."""
+        """Number of symbol classes."""
         return int(self.transitions.shape[0])
 
     @property
@@ -185,7 +185,7 @@ class ProbabilisticMoore(nn.Module):
         return ListedLetters(self.letter_class.cpu().numpy().astype(np.int32))
 
     def class_probs(self, letters: Tensor) -> Tensor:
-        """(…, classes) from letter probabilities (…, letters): letters of one class add up. Those of classes stay."""
+        """(…, classes) probabilities of classes from those of letters (…, letters)."""
         if self.counting is not None and letters.shape[-1] == self.classes:
             return letters
         if letters.shape[-1] != len(self.letter_class):
@@ -204,7 +204,7 @@ class ProbabilisticMoore(nn.Module):
         return mixed.view(*letters.shape[:-1], self.states, self.states)
 
     def step(self, belief: Tensor, letters: Tensor) -> Tensor:
-        """(batch, states) beliefs after letters (batch, letters) were read with these probabilities."""
+        """(batch, states) beliefs after reading letter probabilities (batch, letters)."""
         if self.is_sparse:
             return moved(belief, self.class_probs(letters), self.targets())
         return torch.bmm(belief.unsqueeze(1), self.step_matrices(letters)).squeeze(1)

@@ -250,7 +250,7 @@ def load_minari(name: str) -> RecordedEpisodes:
 
 
 def load_episodes(path: str | Path) -> RecordedEpisodes:
-    """Read recorded episodes: an `.npz`, `.csv` or `.parquet` file, or `minari:ID`; errors say what is malformed."""
+    """Read logged episodes: an `.npz`, `.csv` or `.parquet` file, or `minari:ID`."""
     text = str(path)
     if text.startswith("minari:"):
         return load_minari(text.removeprefix("minari:"))

@@ -39,7 +39,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def write_report(folder: Path | str, title: str | None = None, out: Path | None = None) -> Path:
-    """Write a page about all runs below a folder; where it was written."""
+    """Write an HTML report on all runs below a folder; returns its path."""
     return build_report(folder, title).write(out)
 
 

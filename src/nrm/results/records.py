@@ -222,10 +222,10 @@ def read_record(path: Path) -> Record:
 def read_records(
     folder: Path | str, progress: Callable[[int, int], None] | None = None
 ) -> tuple[list[Record], dict[Path, str]]:
-    """All runs below a folder that have metrics, in the order of their paths, and what is wrong with some folders.
+    """All runs below a folder, by path, and the problems of folders that could not be read.
 
-    A run whose method, environment or cost cannot be found is among both: its numbers can be shown. `progress`
-    hears how many folders were looked at, and of how many.
+    A run whose method, environment or cost is unknown is in both: its numbers can still be shown. `progress` is called
+    with the number of folders read and their total.
     """
     root = Path(folder)
     if not root.is_dir():

@@ -134,9 +134,9 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def write_results(records: Iterable[Record], out: Path, problems: Mapping[Path, str] | None = None) -> list[Path]:
-    """Write results.csv and results.md into a folder, and say where.
+    """Write results.csv and results.md to a folder; returns their paths.
 
-    `problems`: what `read_records` could not use; results.md names it below the table, as it does copies of runs.
+    `problems`: from `read_records`; results.md lists them below the table.
     """
     runs = list(records)
     if not runs:

@@ -62,15 +62,15 @@ class _Learning(BaseCallback):
 
 
 class GroundingCallback(_Learning):
-    """Trains the grounder of a neural reward machine from the episodes that the agent lives through.
+    """Train the grounder of a neural reward machine on the episodes of the agent.
 
-    After every `every` episodes it looks at how probable their rewards are, and learns unless the grounder explains
-    them. With a `MooreMachine` or `TaskSet` it does nothing. Counterfactual experience begins when the grounder
-    explains the rewards, and pauses when it does not.
+    Every `every` episodes it checks whether the grounder explains their rewards, and trains it if not. With a
+    `MooreMachine` or `TaskSet` it does nothing. Counterfactual experience is used only while the grounder explains the
+    rewards.
 
-    It logs `grounding/loss` (nats a step of the new episodes, before learning), `grounding/explained` (share of them),
-    `grounding/updates`, `grounding/checks`, `grounding/episodes`, `grounding/decision`, `grounding/reason` and, where
-    asked for, the accuracy. Episodes that no grounder can explain raise an error that names the impossible step.
+    It logs `grounding/loss` (nats per step of new episodes, before learning), `grounding/explained` (the share
+    explained), `grounding/updates`, `grounding/checks`, `grounding/episodes`, `grounding/decision`, `grounding/reason`
+    and, with `task`, the accuracy. An episode that no grounder can explain is an error that names the impossible step.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class GroundingCallback(_Learning):
         seed: int = 0,
         verbose: int = 0,
     ) -> None:
-        """`model`: the one that the environment is wrapped with.
+        """Train the grounder of `model`, the one in the wrapper of the environment.
 
-        `every`: episodes between two updates; `config`: how an update learns (its seed included); `keep`: most episodes
-        that are learned from; `forget`: whether an update empties the agent's replay buffer, whose beliefs are those of
-        the grounder before; `task`: log the accuracy too, from the letters that `nrm.TaskEnv` tells about this task
-        (they are not learned from); `seed`: of the updates, where there is no `config`.
+        `every`: episodes between two updates. `config`: how an update learns. `keep`: maximum number of episodes to
+        learn from. `forget`: empty the replay buffer after an update, because its beliefs are outdated. `task`: also
+        log the accuracy, from the true symbols of `nrm.TaskEnv`; they are not learned from. `seed`: of the updates,
+        without `config`.
         """
         self.machine = as_model(model)
         super().__init__(self.machine, verbose)
@@ -180,11 +180,11 @@ class GroundingCallback(_Learning):
 
 
 class MachineCallback(_Learning):
-    """Learns an unknown machine (`nrm.tracking.unknown_machine`) from the episodes that the agent lives through.
+    """Infer an unknown machine (`nrm.tracking.unknown_machine`) from the episodes of the agent.
 
-    At the end of a rollout the new episodes are held against the machine. Where one refutes it, it is learned anew, its
-    states keep the numbers of those that they agree with, and the beliefs of the episodes under way follow. It logs
-    `machine/states`, `machine/versions`, `machine/episodes` and `machine/assumed` (transitions that nobody took).
+    After each rollout, new episodes are compared with the machine. If one refutes it, the machine is inferred again.
+    States keep their numbers where they agree, and current beliefs are updated. It logs `machine/states`,
+    `machine/versions`, `machine/episodes` and `machine/assumed` (transitions that no episode took).
     """
 
     def __init__(self, model: MachineLearning, verbose: int = 0) -> None:

@@ -25,15 +25,13 @@ from nrm.wrappers import BELIEF, OBSERVATION, check_same_task
 
 
 class CounterfactualReplayBuffer(DictReplayBuffer):
-    """A replay buffer whose samples are steps in every state of the machine (CRM).
+    """A replay buffer with counterfactual experience (CRM).
 
-    A step is stored once, as it happened, and relabelled when it is sampled: `sample(n)` gives n steps in each of the
-    states in which an episode can be, so that many times n transitions. In the state that was (most) believed in, the
-    step is given as it happened.
+    A step is stored once and relabelled when it is sampled: `sample(n)` gives n steps in each machine state in which an
+    episode can be.
 
-    With `model`, letters are sampled from the probabilities that its grounder gives *now*, so that targets are right on
-    average where it is unsure. While `imagines` is false, steps are given as they happened: a grounder that knows
-    nothing yet would only mislead. Without `model`, letters are the true ones (`info["letter"]`).
+    With `model`, symbols are sampled from the present probabilities of its grounder. While `imagines` is false, steps
+    are returned as they happened. Without `model`, symbols are the true ones (`info["letter"]`).
 
     Use `counterfactual(venv, machine)`, which fills in the arguments.
     """
@@ -157,10 +155,11 @@ def _drawn_letters(propositions: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[str, Any]:
-    """The arguments that give an off-policy agent counterfactual experience: `DQN(…, venv, **counterfactual(venv, m))`.
+    """Arguments that give an off-policy agent counterfactual experience.
 
-    `venv` is, or wraps, a `NeuralRewardMachineVecWrapper`: with a neural machine letters come from its grounder, with
-    a `MooreMachine` they are the true ones. `task` and `end` are those of the environment's `nrm.TaskEnv`.
+    Use it as `DQN(…, venv, **counterfactual(venv, machine))`. `venv` is, or wraps, a `NeuralRewardMachineVecWrapper`.
+    With a neural reward machine, symbols come from its grounder; with a `MooreMachine` they are the true ones. `task`
+    and `end` are those of the `nrm.TaskEnv`.
     """
     machine, wrapper = as_machine(task), find_wrapper(venv)
     if wrapper is None or wrapper.augmentation.layout != "dict":

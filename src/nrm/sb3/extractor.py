@@ -17,17 +17,16 @@ from nrm.wrappers import BELIEF, TASK
 
 
 class BeliefExtractor(BaseFeaturesExtractor):
-    """Images through a small convolutional network, all else as numbers; beliefs and views of tasks as they are.
+    """Features for `MultiInputPolicy`: convolutions for images; beliefs and task encodings unchanged.
 
-    For `MultiInputPolicy`: `policy_kwargs={"features_extractor_class": BeliefExtractor}`. Images may be as small
-    as 8x8 pixels, where the network that comes with Stable-Baselines3 needs 36x36. Numbers with known bounds are
-    scaled to lie between -1 and 1.
+    Use it with `policy_kwargs={"features_extractor_class": BeliefExtractor}`. Images may be as small as 8x8 pixels; the
+    network of Stable-Baselines3 needs 36x36. Numbers with known bounds are scaled to the range from -1 to 1.
     """
 
     def __init__(
         self, observation_space: spaces.Dict, features: int = 128, channels: Sequence[int] = (16, 32, 32)
     ) -> None:
-        """`features`: width of an image's features; `channels`: of the convolutions, each of which halves the size."""
+        """`features`: number of image features; `channels`: of the convolutions, each of which halves the size."""
         if not isinstance(observation_space, spaces.Dict) or not {BELIEF, TASK} & set(observation_space.spaces):
             raise EnvError(
                 f"this extractor reads Dict observations with an entry '{BELIEF}' or '{TASK}', not "

@@ -46,10 +46,10 @@ class Pair(NamedTuple):
 
 
 def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMachine | MachineLike | TaskSet) -> Path:
-    """Write an agent and its machine into one file, whole or not at all.
+    """Save an agent and its model in one file, atomically.
 
-    The machine is the one that the agent's environment is wrapped with. A `VecNormalize` around the belief is saved
-    with its statistics. A replay buffer is not saved, nor are the episodes that a callback has kept.
+    The model is the one in the wrapper of the agent's environment. `VecNormalize` is saved with its statistics. Replay
+    buffers and recorded episodes are not saved.
     """
     if not isinstance(algorithm, BaseAlgorithm):
         raise ConfigError(f"save_pair(path, algorithm, model) takes an agent second, not {type(algorithm).__name__}")
@@ -102,12 +102,10 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
 def load_pair(
     path: str | Path, venv: VecEnv | None = None, *, grounder: nn.Module | None = None, device: str = "auto"
 ) -> Pair:
-    """Read a pair back. `venv`, if given, is wrapped with the belief as it was, and the agent can go on learning.
+    """Load an agent and its model. With `venv`, it is wrapped as in training, and the agent can continue to learn.
 
-    An agent that saw normalised observations sees nothing it knows without them: `venv` is then needed.
-
-    `grounder`: one of your own class, built as it was. Stable-Baselines3 unpickles parts of its file, which can
-    execute code: load files that you trust.
+    `venv` is required if the agent was trained on normalised observations. `grounder`: an instance, if its class is not
+    registered. Stable-Baselines3 unpickles its part of the file, which can run code: load only files that you trust.
     """
     if find_wrapper(venv) is not None:
         raise EnvError("give the environment without the belief: load_pair puts the saved one around it")

@@ -16,11 +16,12 @@ from nrm.wrappers import BeliefLayout, Reads, build_tracker
 
 
 class NeuralRewardMachineVecWrapper(VecEnvWrapper):
-    """Puts the belief of a neural reward machine beside the observations of vectorised environments with a task.
+    """Add the belief of a neural reward machine to the observations of vectorised environments with a task.
 
-    The environments may live in other processes; the model lives here and reads all of them in one pass, without
-    labels. `infos[i]["terminal_observation"]` carries the belief at the end of the episode, so that a time limit is
-    bootstrapped from what was believed there. Other models are those of `nrm.wrappers.NeuralRewardMachineWrapper`.
+    The environments may run in other processes; the model reads all of them in one pass, without labels.
+    `infos[i]["terminal_observation"]` contains the belief at the end of the episode, so that value bootstrapping at a
+    time limit is right. A machine, a task set or an unknown machine can take the place of the model, as in
+    `nrm.wrappers.NeuralRewardMachineWrapper`.
     """
 
     def __init__(
@@ -34,12 +35,11 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         reward_scale: float = 1.0,
         record: bool = True,
     ) -> None:
-        """Wrap `venv`, whose rewards must be those of the task: wrappers that change rewards go outside of this one.
+        """Wrap `venv`, whose rewards must be those of the task; wrappers that change rewards go outside.
 
-        `layout`: `dict` (for `MultiInputPolicy`) or `flat` (`MlpPolicy`); `belief`, `reads`: as in
-        `NeuralRewardMachineWrapper`; `reward_scale`: multiplies what the agent is paid, after the belief has read it
-        (potentials go up to 100); `record`: whether the agent trains, so that episodes are kept for `GroundingCallback`
-        and penalties come in with success (`nrm.machines.rewards.Penalties`); off for evaluation.
+        `layout`: `dict` for `MultiInputPolicy`, or `flat` for `MlpPolicy`. `belief`, `reads`: as in
+        `NeuralRewardMachineWrapper`. `reward_scale`: factor for the rewards of the agent; potentials go up to 100.
+        `record`: keep episodes for `GroundingCallback` and scale penalties with success; turn it off for evaluation.
         """
         if not isinstance(venv, VecEnv):
             raise EnvError(

@@ -25,9 +25,9 @@ def grid_words(message: str) -> str:
 
 
 def load_grid(path: Path | str) -> Grid:
-    """Read a grid file: the fields of `Grid` as keys, `[settings.SECTION]` and `[variants.NAME.SECTION]` as tables.
+    """Read a sweep file: fields of `Grid` as keys, `[settings.SECTION]` and `[variants.NAME.SECTION]` as tables.
 
-    `tasks = "mixture"`, a name in place of a list, is a family of tasks. Files that it names lie relative to it.
+    `tasks = "mixture"`, a name instead of a list, is a task sampler. Paths are relative to the file.
     """
     return grid_from_toml(read_text(path), str(path), Path(path).parent)
 

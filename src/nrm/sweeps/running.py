@@ -46,10 +46,10 @@ def run_grid(
     plan: Callable[[Sequence[Cell], int], Watch] = lambda *_: lambda _: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Bring every cell of a grid, or of several, to its end in the folder `store`.
+    """Train all runs of one or more sweeps in the folder `store`.
 
-    `plan` is given the cells to train and how many are done already, and gives what to call with every event. The grid
-    may have grown since the last time; it may not contradict the runs that are there.
+    `plan` is called with the runs to train and the number of finished ones, and returns a function for events. A sweep
+    may have grown since the last time; it must not contradict existing runs.
     """
     several = (grids,) if isinstance(grids, Grid) else tuple(grids)
     # Copies, so that a grid that is there twice is seen to be.
