@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -123,6 +126,21 @@ def test_commands_are_understood(line: str, tmp_path: Path, monkeypatch: pytest.
     given = shlex.split(line, comments=True)[1:]
     if "--help" not in given:
         cli._parsed(given)
+
+
+@pytest.mark.parametrize("page", ["monitor", "fit-from-logs"])
+def test_pages_run_from_top_to_bottom(page: str, tmp_path: Path) -> None:
+    command = tmp_path / "bin" / "nrm"
+    command.parent.mkdir()
+    command.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from nrm.cli import main; main()' \"$@\"\n")
+    command.chmod(0o755)
+    paths = {"PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONPATH": str(Path(nrm.__file__).parents[1])}
+    text = (DOCS / "how-to" / f"{page}.md").read_text()
+    for kind, code in re.findall(r"```(python|sh)\n(.*?)```", text, re.DOTALL):
+        run = [sys.executable, "-c", code] if kind == "python" else ["sh", "-c", code]
+        done = subprocess.run(run, cwd=tmp_path, env={**os.environ, **paths}, capture_output=True, text=True)
+        assert done.returncode in (0, 1), f"{code}\n{done.stderr}"
+        assert "error" not in done.stderr.lower(), f"{code}\n{done.stderr}"
 
 
 def settings() -> dict[str, set[str]]:
