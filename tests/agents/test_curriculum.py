@@ -116,5 +116,5 @@ def test_bad_requests() -> None:
     with pytest.raises(ConfigError, match=r"curriculum_threshold.*1.5"):
         TaskSetConfig(curriculum_threshold=1.5)
     env = GymVectorEnv.of(lambda: nrm.TaskEnv(LetterEnv(**SMALL), CHAINS), 2)
-    with pytest.raises(ConfigError, match="draws all tasks evenly"):
+    with pytest.raises(ConfigError, match="samples all tasks equally often"):
         new_trainer(env, "rm", "ppo", settings={"tasks": TaskSetConfig(curriculum="success")})

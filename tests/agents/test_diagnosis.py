@@ -41,7 +41,7 @@ def test_an_agent_that_stays_at_the_first_goal_is_to_explore() -> None:
     told = advice({50: 0.98, 0: 0.02})
     assert "past 50" in told
     assert "exploration" in told
-    assert "limit of steps" in told
+    assert "time limit" in told
     assert "failure potential" in told
 
 

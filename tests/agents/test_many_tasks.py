@@ -174,7 +174,7 @@ def test_bad_requests() -> None:
         choose_run(None, "letter", "rm", 0, tasks="reech")
     with pytest.raises(ConfigError, match="steps must be at least 1"):
         choose_run(None, "letter", "rm", 0, tasks="reach", total_timesteps=0)
-    with pytest.raises(ConfigError, match="many tasks, of the family reach"):
+    with pytest.raises(ConfigError, match="many tasks, from reach"):
         choose_run(None, "letter", "rm", 0, tasks="reach").build_task()
 
 

@@ -186,7 +186,7 @@ CORRIDOR = "envs = ['tests.envs.own:Corridor']\n[settings.env]\nlabel = 'tests.e
             "no task is given",
         ),
         (f"tasks = [1]\n{CORRIDOR}", "say with settings.env.symbols what these are in tests.envs.own:Corridor"),
-        (f"tasks = ['F dexk']\n{CORRIDOR}", "the label says what the task does not know"),
+        (f"tasks = ['F dexk']\n{CORRIDOR}", "returned what the task lacks"),
         (f"tasks = ['F mail']\n{CORRIDOR}", "settings.env.symbols where one holds at a time"),
         (
             f"tasks = ['F mail']\n{CORRIDOR}kwargs = {{sise = 2}}",

@@ -173,7 +173,7 @@ def test_rewards_that_are_not_the_tasks_are_named() -> None:
     scaled = gymnasium.wrappers.TransformReward(task_env(), lambda reward: 0.01 * float(reward) + 0.3)
     env = NeuralRewardMachineWrapper(scaled, untrained())
     env.reset(seed=0)
-    with pytest.raises(EnvError, match=r"environment 0 paid .* outside of this one"):
+    with pytest.raises(EnvError, match=r"environment 0 paid .* put wrappers that change rewards outside"):
         env.step(0)
 
 

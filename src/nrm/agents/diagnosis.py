@@ -79,8 +79,8 @@ def _advice(
     """What to try, most telling first. A failure that costs nothing looks like an episode that got nowhere."""
     if history.decisions and (explained := history.decisions[-1].explained) < 0.9:
         yield (
-            f"the grounder explains the rewards of only {explained:.0%} of new episodes, so the agent follows wrong "
-            "states: train longer, or choose another grounder"
+            f"the grounder explains the rewards of only {explained:.0%} of new episodes, so beliefs are wrong: train "
+            "longer, or choose another grounder"
         )
     outputs, failed = machine.outputs, machine.outputs[machine.dead].min(initial=np.inf)
     lost = _at(reached, failed) if failed < outputs[machine.initial] else np.zeros_like(won)
@@ -89,16 +89,16 @@ def _advice(
         yield f"returns still rise, from {earlier.mean():.3g} to {reached.mean():.3g}: train longer"
     elif lost.mean() > undecided.mean():
         yield (
-            f"{lost.mean():.0%} of episodes are lost, and returns no longer rise: try less exploration towards the end "
-            "of training, or a lower failure potential"
+            f"{lost.mean():.0%} of episodes violate the task, and returns no longer rise: try less exploration at the "
+            "end of training, or a lower failure potential"
         )
     else:
         ends, counts = np.unique(reached[undecided], return_counts=True)
         common = f"most episodes without success stop at {ends[counts.argmax()]:.3g}"
         got = common if won.any() else f"no episode gets past {reached.max():.3g}"
-        yield f"{got}, and returns no longer rise: try more exploration (a larger entropy weight)"
+        yield f"{got}, and returns no longer rise: try more exploration (--algorithm.ent-coef)"
         lengths = np.array(history.lengths[-len(reached) :])
         if (lengths[undecided] == lengths.max()).mean() > 0.5:
-            yield "most of these episodes reach the limit of steps: try longer ones"
+            yield "most of these episodes reach the time limit: try longer ones (--env.steps)"
         if machine.dead.any() and lost.mean() < 0.05:
-            yield "hardly any episode is lost: fear of failing may hold the agent back; try a higher failure potential"
+            yield "hardly any episode violates the task: penalties may deter the agent; try a higher failure potential"

@@ -30,7 +30,7 @@ def action_space(space: Any) -> ActionSpace:
         return space
     if not isinstance(space, spaces.Box):
         raise EnvError(
-            f"actions must be Discrete, MultiDiscrete, MultiBinary or Box, not {space}; turn them into one of these "
+            f"actions must be Discrete, MultiDiscrete, MultiBinary or Box, not {space}; convert them "
             "with gymnasium.wrappers.TransformAction"
         )
     if space.dtype.kind != "f" or not space.is_bounded("both") or not bool((space.low < space.high).all()):
@@ -130,7 +130,7 @@ class BatchedEnv(ABC):
 
     def weigh(self, weights: ArrayLike) -> None:  # noqa: ARG002
         """Draw the tasks of later episodes as often as these weights (tasks,) say."""
-        raise ConfigError(f"{type(self).__name__} draws all tasks evenly; drop --tasks.curriculum")
+        raise ConfigError(f"{type(self).__name__} samples all tasks equally often; drop --tasks.curriculum")
 
     @abstractmethod
     def reset(self, seed: int) -> Tensor:

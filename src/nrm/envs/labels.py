@@ -41,8 +41,8 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
         return lambda observation, info, env: _from_info(info, key)  # noqa: ARG005
     if label not in METHODS:
         raise EnvError(
-            f"unknown way to label '{label}'{suggestion(label, CONVENTIONS)}; give a function of (observation, info, "
-            f"environment), module:name of one, info:KEY, or one of {', '.join(CONVENTIONS)}"
+            f"unknown labelling function '{label}'{suggestion(label, CONVENTIONS)}; give a function of (observation, "
+            f"info, environment), module:name of one, info:KEY, or one of {', '.join(CONVENTIONS)}"
         )
     if not env.has_wrapper_attr(label):
         raise EnvError(f"the environment {env} has no method {label}(); pass label=function instead")
@@ -52,14 +52,14 @@ def labelling(label: LabelFunction | str | None, env: gymnasium.Env[Any, Any]) -
 def _check_function(label: Any) -> None:
     """Raise `EnvError` unless this can be called with three arguments, as far as one can tell."""
     if not callable(label):
-        raise EnvError(f"the label is {label!r}, which is no function of (observation, info, environment)")
+        raise EnvError(f"label is {label!r}, not a function of (observation, info, environment)")
     try:
         inspect.signature(label).bind(None, None, None)
     except ValueError:  # some built-in functions do not say
         return
     except TypeError as error:
         raise EnvError(
-            f"the label is called with three arguments, (observation, info, environment), but takes others: {error}"
+            f"the labelling function must take three arguments, (observation, info, environment): {error}"
         ) from None
 
 
@@ -75,14 +75,14 @@ def letter_of(said: Any, alphabet: Alphabet, empty: Symbol | None, place: str) -
     if isinstance(said, (int, np.integer)) and not isinstance(said, bool):
         if 0 <= said < alphabet.size:
             return int(said)
-        raise UnknownSymbolError(f"the label gave letter {said} at {place}; letters are 0 to {alphabet.size - 1}")
+        raise UnknownSymbolError(f"the label at {place} is {said}; numbers go from 0 to {alphabet.size - 1}")
     names = _names(said, alphabet, place) or alphabet.nothing(empty, place)
     try:
         return alphabet.letter(names, place)
     except UnknownSymbolError as error:
         raise UnknownSymbolError(
-            f"the label says what the task does not know: {error}. Correct one of them, or declare all that the label "
-            "can say: nrm.compile(formula, symbols), --env.symbols where one holds at a time, else --env.propositions"
+            f"the labelling function returned what the task lacks: {error}. List all symbols that it can return: "
+            "nrm.compile(formula, symbols), or --env.symbols; for several at once, --env.propositions"
         ) from None
 
 
@@ -98,13 +98,13 @@ def _names(said: Any, alphabet: Alphabet, place: str) -> tuple[str, ...]:
         said = np.asarray(said)
         if said.shape != (len(alphabet.symbols),):
             raise EnvError(
-                f"the label gave truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} symbols"
+                f"the label has truth values of shape {said.shape} at {place}, for {len(alphabet.symbols)} symbols"
             )
         return tuple(name for name, holds in zip(alphabet.symbols, said.tolist(), strict=True) if holds)
     if isinstance(said, Collection) and all(isinstance(name, str) for name in said):
         return tuple(said)
     raise EnvError(
-        f"the label gave {said!r} ({type(said).__name__}) at {place}; give a symbol's name, several names, "
+        f"the labelling function returned {said!r} ({type(said).__name__}) at {place}; return a name, several names, "
         "truth values, or None for nothing"
     )
 
@@ -126,7 +126,7 @@ def _whichever(observation: Any, info: dict[str, Any], env: gymnasium.Env[Any, A
         if env.has_wrapper_attr(method):
             return env.get_wrapper_attr(method)()
     raise EnvError(
-        "the environment does not say what holds: its info has neither 'labels' nor 'propositions', and it has no "
+        "the environment has no labelling function: its info has neither 'labels' nor 'propositions', and it has no "
         "method get_events() or label(). Pass label=function of (observation, info, environment), or on the command "
         "line --env.label module:name"
     )

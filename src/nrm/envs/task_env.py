@@ -65,8 +65,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         """
         if (inner := own_task(env)) is not None:
             raise EnvError(
-                f"the environment {env} has a task already (a machine of {inner.machine.states} states), and would be "
-                "paid for twice; put the task on the environment inside, or drop one of the two TaskEnv"
+                f"the environment {env} already has a task (a machine of {inner.machine.states} states) and would pay "
+                "twice; drop one of the two TaskEnv"
             )
         if pay not in get_args(Pay):
             raise EnvError(unknown("pay", pay, get_args(Pay)))

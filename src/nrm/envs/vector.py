@@ -115,8 +115,8 @@ class GymVectorEnv(BatchedEnv):
             raise EnvError("call reset(seed) before the first step")
         if self._lost:
             raise EnvError(
-                "this environment cannot be brought back to where it was saved: two episodes from one seed part at "
-                f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or begin a new run"
+                "this environment cannot be resumed: two episodes with one seed differ at "
+                f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or start a new run"
             )
         taken: NDArray[Any] = actions.cpu().numpy()
         observation, reward, terminated, truncated, info = self.vector.step(self.given(taken))

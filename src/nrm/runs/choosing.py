@@ -183,7 +183,7 @@ def choose_run(
     `device`: cpu, cuda or auto. `also`: sections that `settings` may have although this run does not use them.
     """
     if tasks is not None and task is not None:
-        raise ConfigError(f"a task ({task}) and a family of tasks ({tasks}) are given together; give one of them")
+        raise ConfigError(f"a task ({task}) and a task sampler ({tasks}) are given together; give one of them")
     changes = settings or {}
     place = env_as_set(env, changes)
     chosen = algorithm if isinstance(algorithm, Choice) else choose_algorithm(place, algorithm, tasks)

@@ -95,7 +95,7 @@ class RunConfig:
     def build_task(self) -> Task:
         """The task."""
         if self.tasks is not None:
-            raise ConfigError(f"the run has many tasks, of the family {self.tasks}, and not one")
+            raise ConfigError(f"the run has many tasks, from {self.tasks}, and not one")
         return self._task
 
     @cached_property
@@ -181,7 +181,7 @@ class RunConfig:
             return self.build_env()
         env = self.settings["env"]
         if not isinstance(getattr(env, "steps", None), int):
-            raise ConfigError(f"'{self.env}' has no limit of its own to shorten; drop --tasks.training-horizon")
+            raise ConfigError(f"'{self.env}' has no time limit to shorten; drop --tasks.training-horizon")
         settings = {**self.settings, "env": replace(env, steps=min(horizon, env.steps))}
         shorter = replace(self, settings=settings)
         return shorter.build_env(tasks=self.pool)
@@ -260,12 +260,12 @@ def extended(config: RunConfig, total_episodes: int | None = None, total_timeste
     name = config.length_option.removeprefix("--").replace("-", "_")
     amount = given.pop(name)
     if any(value is not None for value in given.values()):
-        raise ConfigError(f"the run counts {config.unit}; say {config.length_option} N instead")
+        raise ConfigError(f"the length of the run is in {config.unit}; use {config.length_option} N")
     if amount is None:
         return config
     if amount <= config.amount:
         more = f"such as {config.length_option} {2 * config.amount}"
-        raise ConfigError(f"the run is made for {config.amount:,} {config.unit} already; ask for more, {more}")
+        raise ConfigError(f"the run already has {config.amount:,} {config.unit}; give more, {more}")
     return replace(config, **{name: amount, "extended": (*config.extended, config.amount)})  # type: ignore[arg-type]
 
 
@@ -287,7 +287,7 @@ def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
         return ()
     found = task_set_shortcuts(config.pool)
     if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
-        raise ConfigError(f"the tasks of the family {config.tasks} teach nothing: rewards tell no two symbols apart")
+        raise ConfigError(f"the tasks from {config.tasks} teach nothing: their rewards separate no two symbols")
     return found.confusable
 
 

@@ -218,7 +218,7 @@ class RunFolder:
             except FileError as error:
                 raise FileError(f"{error}; {self.way_out}") from None
         elif (self.path / METRICS_FILE).exists():
-            raise FileError(f"{path} is gone, although metrics.csv tells of episodes; {self.way_out}")
+            raise FileError(f"{path} is missing, although metrics.csv has episodes; {self.way_out}")
         return trainer
 
     def _at_beginning(self, device: str | torch.device | None) -> Trainer:
@@ -323,8 +323,8 @@ def train(
     """
     if parted := getattr(trainer.env, "unrepeatable", ""):
         warnings.warn(
-            f"the environment cannot be seeded: two episodes from one seed part at {parted}. Equal seeds will not give "
-            "equal runs, and a run that is interrupted cannot go on",
+            f"the environment cannot be seeded: two episodes with one seed differ at {parted}. Equal seeds will not "
+            "give equal runs, and an interrupted run cannot be resumed",
             NrmWarning,
             stacklevel=2,
         )

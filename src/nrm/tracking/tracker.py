@@ -163,8 +163,8 @@ class Tracker:
         numbers = [] if found is None else [found[index] for index in np.flatnonzero(which)]
         if len(numbers) < which.sum() or any(not isinstance(one, (int, np.integer)) for one in numbers):
             raise EnvError(
-                "a model of many tasks needs to know which one an episode has, in info['task']; put the tasks on the "
-                "environment with nrm.TaskEnv(env, pool, label)"
+                "a model of many tasks needs the number of the task in info['task']; put the tasks on the "
+                "environment with nrm.TaskEnv(env, tasks, label)"
             )
         return numbers
 
@@ -179,7 +179,7 @@ class Tracker:
             raise EnvError(
                 f"environment {index} paid {float(rewards[index]):g} at {self._step(index)}, leading to the potential "
                 f"{float(reached[index]):g}; the potentials of this machine are {self._codec}. Rewards must be those "
-                "of the task: nrm.TaskEnv(env, machine, label), with wrappers that change rewards outside of this one"
+                "of the task: use nrm.TaskEnv(env, machine, label), and put wrappers that change rewards outside"
             )
 
     def _check_finite(self, observations: NDArray[Any]) -> None:

@@ -221,7 +221,7 @@ def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachin
     """Raise unless an environment with a task of its own is asked for that task."""
     if inner.machine != machine:
         raise EnvError(
-            f"{config.source} puts a task on its environment itself (a machine of {inner.machine.states} states); drop "
+            f"{config.source} already has a task (a machine of {inner.machine.states} states); drop "
             "--task, or let it return the environment without its TaskEnv"
         )
     if inner.end != end:
@@ -231,7 +231,7 @@ def _check_own(config: GymConfig, inner: TaskEnv[Any, Any], machine: MooreMachin
     if inner.pay != "differences":
         raise EnvError(f"{config.source} pays {inner.pay}; runs need a TaskEnv that pays differences of potentials")
     if config.label is not None:
-        raise EnvError(f"{config.source} has a label of its own, that of its TaskEnv; drop --env.label {config.label}")
+        raise EnvError(f"{config.source} has a labelling function in its TaskEnv; drop --env.label {config.label}")
 
 
 Lived = list[tuple[str, Any]]
@@ -282,8 +282,8 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         observation, reward, terminated, truncated, info = stepped
         if not (terminated or truncated):
             warnings.warn(
-                f"{self.name} has no TimeLimit, and an episode had not ended after {self._most:,} steps; such episodes "
-                "are cut off there. Set a limit that suits your task: --env.steps 200, for example",
+                f"{self.name} has no TimeLimit; an episode was truncated after {self._most:,} steps. Set a limit that "
+                "suits your task, such as --env.steps 200",
                 NrmWarning,
                 stacklevel=2,
             )
