@@ -199,7 +199,7 @@ def test_files_that_hold_no_model_are_refused(tmp_path: Path) -> None:
     path.write_bytes(whole)
     content = torch.load(path, weights_only=True)
     for change, message in (
-        ({"version": 99}, "has version 99 of the format, this library reads up to 2"),
+        ({"version": 99}, "has version 99, above 2"),
         ({"format": "other"}, "no saved neural reward machine"),
         ({"machine": {}}, "does not fit"),
     ):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+import nrm
+from nrm.machines import TaskSet
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.tracking import (
     AccuracyMeter,
@@ -13,6 +15,7 @@ from nrm.tracking import (
     Grounding,
     GroundingConfig,
     RecordedEpisode,
+    TaskBeliefMemory,
     Tracker,
     Transition,
 )
@@ -50,6 +53,22 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
             assert torch.allclose(by_frames.feature(one), believed, atol=1e-5)
             assert torch.allclose(by_frames.letters(before, row), step.symbols, atol=1e-6)
             assert by_frames.level(one).tolist() == [0, 0]
+
+
+def test_the_belief_of_one_of_many_tasks_is_that_of_its_own_model() -> None:
+    other = nrm.compile("F b", MACHINE.alphabet)
+    tasks = TaskSet.of([MACHINE, other])
+    net, frames = NeuralRewardMachine(gru(0), tasks).eval(), torch.randn(4, 2, 3)
+    many = TaskBeliefMemory(net, None, "open-loop")
+    alone = [BeliefMemory(net.of_task(number), None, "open-loop") for number in range(2)]
+    carry, carries = many.begin(torch.arange(2)), [memory.start(1) for memory in alone]
+    for shown in frames:
+        carry = many.read(carry, seen(shown, torch.zeros(2)))
+        for number, memory in enumerate(alone):
+            carries[number] = memory.read(carries[number], seen(shown[number : number + 1], torch.zeros(1)))
+            believed = memory.states(carries[number])[0]
+            assert torch.allclose(many.states(carry)[number, : len(believed)], believed, atol=1e-6)
+    assert many.task(carry).tolist() == [0, 1]
 
 
 def test_an_ended_episode_is_forgotten() -> None:

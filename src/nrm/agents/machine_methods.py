@@ -83,11 +83,6 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
         tasks = tasks_of(env)
         make = partial(grounder_on, env, settings.grounder)
         model = NeuralRewardMachine.made(env.machine if tasks is None else tasks, make).eval()
-    if tasks is not None and model.recurrent:
-        raise ConfigError(
-            f"grounding.grounder: '{settings.grounder}' is recurrent and follows one task; with many tasks (--tasks) "
-            "use another grounder, or auto"
-        )
     model.to(env.device)
     memory = belief_memory(model, env.frames, settings.first_belief)
     fit = settings.fit_config(seed, listed=env.frames is not None)

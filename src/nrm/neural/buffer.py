@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from nrm.errors import EpisodeError, listing
-from nrm.inference import Episode, joined, split
+from nrm.inference import Episode as Episode
+from nrm.inference import joined, split
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.episodes import EpisodeBatch, ObservationTable
 from nrm.neural.evidence import UNKNOWN, EvidenceTable, accepting_potentials, mistaken

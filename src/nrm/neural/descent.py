@@ -93,10 +93,8 @@ def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -
         before = _copies(parameters) if whole else []
         loss = _epoch(problem, optimizer, generator)
         if not math.isfinite(loss):
-            raise LearningError(
-                f"the loss became {loss} in epoch {epoch} of attempt {number}; lower the learning rate "
-                f"(of the grounder {config.learning_rate:g}, of the machine {MACHINE_LEARNING_RATE:g})"
-            )
+            lower = f"lower the learning rate, {config.learning_rate:g}"
+            raise LearningError(f"the loss became {loss} in epoch {epoch} of attempt {number}; {lower}")
         losses.append(loss)
         if cools and done < cooling:
             continue

@@ -193,20 +193,13 @@ def _initial(episodes: EpisodeBuffer) -> int:
     if not len(episodes):
         raise LearningError("the buffer is empty; add episodes first")
     if episodes.codec.initial is None:
-        raise LearningError(
-            "to learn a machine, the initial potential must be known: EpisodeBuffer(potentials, initial)"
-        )
+        raise LearningError("the initial potential must be known: EpisodeBuffer(potentials, initial)")
     if episodes.evidence is not None:
-        raise LearningError(
-            "to infer a machine, the potential after every step must be known exactly, and some are unknown or noisy; "
-            "a machine of so many states is fitted to any evidence: ProbabilisticMoore.unknown(…)"
-        )
+        other = "fit ProbabilisticMoore.unknown(…) to such evidence"
+        raise LearningError(f"to infer a machine, the potential after every step must be known exactly; {other}")
     initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
     if all(bool((episode.levels == initial).all()) for episode in episodes):
-        raise LearningError(
-            f"no reward of the {len(episodes)} episodes differs from zero, so they show nothing of a task; record some "
-            "in which the potential changes"
-        )
+        raise LearningError(f"no reward of the {len(episodes)} episodes differs from zero; record some that are paid")
     return initial
 
 

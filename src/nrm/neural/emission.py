@@ -45,20 +45,16 @@ def check_distribution(probs: Tensor, what: str) -> None:
     sums = probs.detach().sum(-1)
     place, row = _first((sums - 1).abs() > TOLERANCE)
     if place is not None:
-        raise ProbabilityError(
-            f"{what} sum to {float(sums[place]):.4g} instead of 1 in row {row}; "
-            "end the grounder with a softmax over its last axis"
-        )
+        total = float(sums[place])
+        raise ProbabilityError(f"{what} sum to {total:.4g} instead of 1 in row {row}; end the grounder with a softmax")
 
 
 def check_unit_interval(probs: Tensor, what: str) -> None:
     """Raise `ProbabilityError` unless every number lies between 0 and 1."""
     place, row = _first(~((probs >= -TOLERANCE) & (probs <= 1 + TOLERANCE)))
     if place is not None:
-        raise ProbabilityError(
-            f"{what} hold {float(probs.detach()[place]):.4g} at {row}, which is no probability; "
-            "are these logits? End the grounder with a softmax (or a sigmoid for independent propositions)"
-        )
+        found = f"{what} hold {float(probs.detach()[place]):.4g} at {row}"
+        raise ProbabilityError(f"{found}; are these logits? End the grounder with a softmax (independent: a sigmoid)")
 
 
 def check_finite(observations: Tensor, what: str = "observation") -> None:
@@ -67,10 +63,8 @@ def check_finite(observations: Tensor, what: str = "observation") -> None:
         return
     place, row = _first(~torch.isfinite(observations))
     if place is not None:
-        raise ProbabilityError(
-            f"{what} {place[0]} holds {float(observations[place])} at {row}; observations must be finite numbers "
-            "(counting starts at 0)"
-        )
+        found = f"{what} {place[0]} holds {float(observations[place])} at {row} (counting from 0)"
+        raise ProbabilityError(f"{found}; observations must be finite numbers")
 
 
 def _first(mask: Tensor) -> tuple[tuple[int, ...] | None, str]:
@@ -195,10 +189,7 @@ class PropositionDistribution(LetterDistribution):
         """With each proposition as it most probably is."""
         count = symbols.shape[-1]
         if count > MAX_BITS:
-            raise LimitError(
-                f"the letters of {count} propositions have no number of 64 bits (the limit is {MAX_BITS}); take the "
-                "propositions one by one, from what the grounder says"
-            )
+            raise LimitError(f"the letters of {count} propositions have no number of 64 bits; take them one by one")
         return ((symbols > 0.5).long() << torch.arange(count, device=symbols.device)).sum(-1)
 
     def share(self, symbols: Tensor, letters: Tensor) -> Tensor:

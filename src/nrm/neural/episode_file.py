@@ -170,10 +170,7 @@ def record_episodes(
 def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
     """Write an episode file (.npz); see `record_episodes`."""
     if not isinstance(episodes, RecordedEpisodes):
-        raise EpisodeFileError(
-            f"recorded episodes are needed, not {type(episodes).__name__}; record_episodes(observations, rewards) "
-            "makes them of one array of each for every episode"
-        )
+        raise EpisodeFileError(f"give what record_episodes(observations, rewards) made, not {type(episodes).__name__}")
     target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
     values = vars(episodes) | {"metadata": json.dumps(episodes.metadata)}
     arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
@@ -203,10 +200,8 @@ def load_npz(path: str | Path) -> RecordedEpisodes:
     missing = [name for name in ("observations", "lengths") if name not in arrays]
     if missing:
         known = [field.name for field in fields(RecordedEpisodes)]
-        raise EpisodeFileError(
-            f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'} (an episode file has "
-            f"{listing(known)}; all but the first two are optional)"
-        )
+        found = f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'}"
+        raise EpisodeFileError(f"{found} (of {listing(known)}, all but the first two are optional)")
     given = {name: _whole(arrays[name], name, path) for name in ("lengths", "index", "symbols") if name in arrays}
     if "verdicts" in arrays:
         given["verdicts"] = _whole(arrays["verdicts"] * 1, "verdicts", path) > 0

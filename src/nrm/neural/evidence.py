@@ -38,10 +38,7 @@ class EvidenceTable:
         """(time,) the codes of weights (time, potentials); new ones are added. Errors name the `place`."""
         given = np.asarray(weights, dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != self.potentials:
-            raise EpisodeError(
-                f"{place}: evidence has shape {given.shape}; (steps, {self.potentials}) is needed, a weight for each "
-                "potential"
-            )
+            raise EpisodeError(f"{place}: evidence has shape {given.shape}; (steps, {self.potentials}) is needed")
         wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)).all(1))
         if wrong.size:
             row = given[wrong[0]].tolist()

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import adaptive_max_pool2d, fold, one_hot
 
 from nrm.errors import EpisodeError
-from nrm.observations import Part, Parts
+from nrm.observations import Part as Part
+from nrm.observations import Parts as Parts
 
 
 class FlatFeatures(nn.Module):

@@ -134,10 +134,7 @@ def _parts(learn: str, model: NeuralRewardMachine) -> tuple[Learnable, ...]:
             raise LearningError("this grounder has no parameters to learn; is it the true labelling?")
         return ("grounding",)
     if not model.machine.learned:
-        raise LearningError(
-            "the transitions and rewards of this machine are known and cannot be learned; build it with "
-            "ProbabilisticMoore.unknown(…), or from_machine(…, unknown=…)"
-        )
+        raise LearningError("the transitions and rewards of this machine are known; see ProbabilisticMoore.unknown(…)")
     return model.machine.learned if learn == "machine" else ("grounding", *model.machine.learned)
 
 
@@ -146,10 +143,8 @@ def _check_buffer(model: NeuralRewardMachine, buffer: EpisodeBuffer) -> None:
         raise EpisodeError("the buffer is empty; add episodes first")
     levels = model.machine.levels.tolist()
     if levels != buffer.levels.tolist():
-        raise EpisodeError(
-            f"the episodes are labelled with the potentials {buffer.codec}, but the machine outputs "
-            f"{LevelCodec(levels)}; build the buffer for this machine"
-        )
+        other = f"but the machine outputs {LevelCodec(levels)}"
+        raise EpisodeError(f"the episodes are labelled with the potentials {buffer.codec}, {other}")
 
 
 def _draw(problem: LearningProblem, seed: int) -> None:

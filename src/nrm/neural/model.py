@@ -136,9 +136,8 @@ class NeuralRewardMachine(nn.Module):
             raise EpisodeError("one number is no list of observations; (n, …) is needed")
         if self.recurrent:
             raise LearningError(
-                f"{type(self.grounder).__name__} names symbols by what an episode has shown so far, not by single "
-                "observations; give whole episodes, model(observations (batch, time, …)), or go step by step with "
-                "model.step(observation, belief, carry=carry)"
+                f"{type(self.grounder).__name__} names symbols by what an episode has shown so far; give whole "
+                "episodes, model(observations), or go step by step: model.step(observation, belief, carry=carry)"
             )
         if check:
             check_finite(observations)
@@ -174,10 +173,8 @@ class NeuralRewardMachine(nn.Module):
             check_finite(observations)
         before = reading.start(len(observations)) if carry is None else carry
         if before.shape != (len(observations), reading.width):
-            raise EpisodeError(
-                f"the grounder's state has shape {tuple(before.shape)}; ({len(observations)}, {reading.width}) is "
-                "needed"
-            )
+            wanted = len(observations), reading.width
+            raise EpisodeError(f"the grounder's state has shape {tuple(before.shape)}; {wanted} is needed")
         symbols, after = reading.read(reading.encode(observations), before)
         self._check_symbols(symbols, observations, len(observations), check)
         return symbols, after
@@ -267,10 +264,7 @@ class NeuralRewardMachine(nn.Module):
         """
         observation = self._tensor(observation)
         if self.recurrent and belief is not None and carry is None:
-            raise EpisodeError(
-                "a recurrent grounder goes on from its own state too: model.step(observation, step.belief, "
-                "carry=step.carry)"
-            )
+            raise EpisodeError("a recurrent grounder goes on from its own state: model.step(…, carry=step.carry)")
         symbols, carry = self.read(observation, carry)
         start = self.initial_belief(len(observation))
         before = start if belief is None else as_tensor(belief, "beliefs", like=start)
@@ -321,11 +315,8 @@ class NeuralRewardMachine(nn.Module):
         """Raise unless symbols are (rows, symbols) and, with `check`, probabilities."""
         expected = self.distribution.outputs
         if symbols.shape != (rows, expected):
-            raise AlphabetError(
-                f"the grounder turned observations of shape {tuple(observations.shape)} into "
-                f"{tuple(symbols.shape)}; the alphabet ({listing(self.machine.alphabet.symbols)}) needs "
-                f"({rows}, {expected})"
-            )
+            found = f"observations of shape {tuple(observations.shape)} into {tuple(symbols.shape)}"
+            raise AlphabetError(f"the grounder turned {found}; its alphabet needs ({rows}, {expected})")
         if check:
             self.distribution.check(symbols)
 

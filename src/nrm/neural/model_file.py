@@ -92,10 +92,7 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise ModelFileError(f"{path} is a torch file, but no saved neural reward machine")
     version = content.get("version")
     if not isinstance(version, int) or version > MODEL_FORMAT_VERSION:
-        raise ModelFileError(
-            f"{path} has version {version} of the format, this library reads up to {MODEL_FORMAT_VERSION}; update nrm "
-            "to read it"
-        )
+        raise ModelFileError(f"{path} has version {version}, above {MODEL_FORMAT_VERSION}; update nrm to read it")
     return content
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from nrm.automata import LetterClasses, ListedLetters
-from nrm.errors import AlphabetError, LearningError, LimitError, MachineError, listing
+from nrm.errors import AlphabetError, LearningError, LimitError, MachineError
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
@@ -189,10 +189,8 @@ class ProbabilisticMoore(nn.Module):
         if self.counting is not None and letters.shape[-1] == self.classes:
             return letters
         if letters.shape[-1] != len(self.letter_class):
-            raise AlphabetError(
-                f"the grounder gives {letters.shape[-1]} letter probabilities, but the machine's alphabet has "
-                f"{len(self.letter_class)} letters ({listing(self.alphabet.symbols)})"
-            )
+            wanted = f"the machine's alphabet has {len(self.letter_class)}"
+            raise AlphabetError(f"the grounder gives the probabilities of {letters.shape[-1]} letters, {wanted}")
         if self._letters_are_classes:
             return letters
         member = nn.functional.one_hot(self.letter_class, self.classes).to(letters.dtype)

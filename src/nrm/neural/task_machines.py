@@ -172,10 +172,8 @@ class TaskMachines(ProbabilisticMoore):
 
     def _numbers(self, batch: EpisodeBatch) -> Tensor:
         if batch.tasks is None:
-            raise EpisodeError(
-                "the model has many tasks; episodes must say which they are of, buffer.add(…, task=number), or take "
-                "one task: model.of_task(number)"
-            )
+            give = "buffer.add(…, task=number), or take one: model.of_task(number)"
+            raise EpisodeError(f"the model has many tasks; episodes must say which they are of: {give}")
         wrong = (batch.tasks < 0) | (batch.tasks >= len(self.sizes))
         if bool(wrong.any()):
             episode = int(wrong.nonzero()[0])

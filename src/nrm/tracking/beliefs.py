@@ -106,6 +106,7 @@ class BeliefMemory(Memory):
         level = torch.full((1, 1), machine.initial_level, device=machine.levels.device)
         state = self.model.reading.start(1).detach().to(level.device)
         self._first = torch.cat([self.model.initial_belief(1).detach(), level, state], 1)
+        self._own = self.size + 1  # where the grounder's state begins
         self._step = BeliefStep(self.model, self.belief, moved_by_letters(self.model))
 
     @torch.no_grad()
@@ -151,7 +152,7 @@ class BeliefMemory(Memory):
 
     def _said(self, carry: Tensor, observation: Tensor) -> tuple[Tensor, Tensor]:
         """(envs, symbols) what the grounder says about a step, and its state (envs, width) after."""
-        return self._reading.read(self._reading.encode(observation), carry[:, self.size + 1 :])
+        return self._reading.read(self._reading.encode(observation), carry[:, self._own :])
 
     def _letters(self, symbols: Tensor) -> Tensor:
         """(…, letters) what the machine moves by: as the grounder says, or the most probable letter for certain."""
@@ -180,8 +181,8 @@ class TaskBeliefMemory(BeliefMemory):
     """The view of a task under the belief over its machine's states (the expectation of the view).
 
     Where no rewards are read, the view is that of the states where the task is not decided yet: who wrongly believes
-    it done looks for what may still be missing. The belief itself stays as it is. The carry is (envs, width + states +
-    2): the view, the belief, the potential, and the task's number.
+    it done looks for what may still be missing. The belief itself stays as it is. The carry is (envs, …): the view, the
+    belief, the potential, the task's number, the grounder's state.
     """
 
     def _prepare(self) -> None:
@@ -201,6 +202,7 @@ class TaskBeliefMemory(BeliefMemory):
         undecided = torch.tensor(~(union.dead | (union.accepting & union.absorbing)))
         self._undecided = torch.nn.functional.pad(undecided, (0, 1)).to(device)
         self._states = self._tasks.max_states
+        self._own = self.size + self._states + 2
 
     def _step_by_rows(self) -> None:
         """None: moves are those of each environment's own task."""
@@ -213,12 +215,12 @@ class TaskBeliefMemory(BeliefMemory):
         """Certain of the initial states of tasks with these numbers (envs,)."""
         belief = self._machines.start_of(task, self._states)
         level = torch.full((len(task),), self._machines.initial_level, device=task.device)
-        return self._carry(belief, level, task)
+        return self._carry(belief, level, task, self.model.reading.start(len(task)).detach().to(task.device))
 
-    def _carry(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
+    def _carry(self, belief: Tensor, level: Tensor, task: Tensor, own: Tensor) -> Tensor:
         matters = belief if reads_rewards(self.belief) else self._where_undecided(belief, task)
         view = self._machines.expected(matters, task, self._view)
-        return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1)], 1)
+        return torch.cat([view, belief, level.unsqueeze(1), task.to(view.dtype).unsqueeze(1), own], 1)
 
     def _where_undecided(self, belief: Tensor, task: Tensor) -> Tensor:
         """The belief given that the task is not decided; as it is where nothing speaks for that."""
@@ -230,12 +232,12 @@ class TaskBeliefMemory(BeliefMemory):
     def read(self, carry: Tensor, seen: Transition) -> Tensor:
         """One step of the recursion, each environment by its own machine."""
         task = self.task(carry)
-        letters = self._letters(self._said(carry, seen.observation)[0])
-        belief = self._machines.step_of(task, self.states(carry), letters)
+        symbols, own = self._said(carry, seen.observation)
+        belief = self._machines.step_of(task, self.states(carry), self._letters(symbols))
         level = self.level(carry) + seen.reward
         if reads_rewards(self.belief):
             belief = self._weighed(belief, level, task)
-        return self._carry(belief, level, task)
+        return self._carry(belief, level, task, own)
 
     def _weighed(self, belief: Tensor, level: Tensor, task: Tensor) -> Tensor:
         """The belief given the potential. If it calls that impossible, the grounder is wrong: any state of it."""
@@ -248,15 +250,15 @@ class TaskBeliefMemory(BeliefMemory):
 
     def states(self, carry: Tensor) -> Tensor:
         """(…, states) the belief, over the states of each environment's own machine."""
-        return carry[..., self.size : -2]
+        return carry[..., self.size : self._own - 2]
 
     def level(self, carry: Tensor) -> Tensor:
         """(…) the potential that the rewards so far lead to."""
-        return carry[..., -2]
+        return carry[..., self._own - 2]
 
     def task(self, carry: Tensor) -> Tensor:
         """(…) the number of the task."""
-        return carry[..., -1].long()
+        return carry[..., self._own - 1].long()
 
     def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> TaskBeliefMemory:
         """The same grounder for other tasks."""

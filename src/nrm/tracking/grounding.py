@@ -97,10 +97,8 @@ class Grounding:
         that are learned from; `seed`: of the updates, where there is no `config`.
         """
         if not isinstance(tracker.model, NeuralRewardMachine):
-            raise ConfigError(
-                f"a {type(tracker.model).__name__} is given the truth and has nothing to learn; wrap the environment "
-                "with nrm.model_for(env.observation_space, machine)"
-            )
+            other = "wrap the environment with nrm.model_for(env.observation_space, machine)"
+            raise ConfigError(f"a {type(tracker.model).__name__} is given the truth and learns nothing; {other}")
         if not tracker.record:
             raise EnvError("the environment's wrapper keeps no episodes; make it with record=True")
         settings = update_settings(every, keep, config, seed)

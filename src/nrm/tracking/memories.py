@@ -175,11 +175,7 @@ class ViewedMemory(Memory):
         """`memory`: its feature is a belief over the states of `machine`."""
         width = view_width(machine.alphabet)
         if width > 20_000:  # numbers past which a policy should see the state instead
-            letters = machine.alphabet.amount
-            raise LimitError(
-                f"the view of a task over {letters} letters has {width:,} numbers, more than the limit of 20,000; let "
-                "the policy see the state: --network.view state"
-            )
+            raise LimitError(f"the view of the task has {width:,} numbers, above 20,000; use --network.view state")
         self.memory = memory
         self.size = width
         self.view_letters = machine.alphabet.size

@@ -186,10 +186,8 @@ class Tracker:
         """Raise `EnvError` where an environment shows NaN or infinity, which would become the belief."""
         if observations.dtype.kind == "f" and not np.isfinite(observations).all():
             wrong = np.argwhere(~np.isfinite(observations))[0]
-            raise EnvError(
-                f"environment {int(wrong[0])} shows {observations[tuple(wrong)]} in its observation at "
-                f"{self._step(int(wrong[0]))}; observations must be finite numbers"
-            )
+            place, value = int(wrong[0]), observations[tuple(wrong)]
+            raise EnvError(f"environment {place} shows {value} in its observation at {self._step(place)}; clip it")
 
     def _step(self, index: int) -> str:
         """Where an environment is, for messages."""
@@ -221,7 +219,5 @@ def _memory(model: object, belief: Belief) -> Memory:
         return StateMemory(model)
     if isinstance(model, MachineLearning):
         return model.memory
-    raise EnvError(
-        "a belief comes from a NeuralRewardMachine, MooreMachine, TaskSet or nrm.tracking.unknown_machine(), not from "
-        f"{type(model).__name__}"
-    )
+    able = "a NeuralRewardMachine, MooreMachine, TaskSet or nrm.tracking.unknown_machine()"
+    raise EnvError(f"a belief comes from {able}, not from {type(model).__name__}")

@@ -238,10 +238,7 @@ def last_layer(grounder: nn.Module, observations: Tensor) -> tuple[nn.Linear, Te
     """The linear layer that a module calls last, what it reads (n, …) and its scores (n, …); an error where none is."""
     called = _called(grounder, observations)[1]
     if not called:
-        raise LearningError(
-            f"{type(grounder).__name__} has no linear layer, and symbols differ by what its last one reads; "
-            "take a grounder that ends with one, such as nrm.neural.AttendingGrounder"
-        )
+        raise LearningError(f"{type(grounder).__name__} has no linear layer; take a grounder that ends with one")
     return called[-1]
 
 

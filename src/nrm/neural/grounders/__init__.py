@@ -3,25 +3,6 @@
 A grounder is one file that registers one entry in `GROUNDERS`.
 """
 
-from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGrounder
-from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder, PartsGrounder, TrueLabels
-from nrm.neural.grounders.recurrent import GruGrounder
-from nrm.neural.grounders.registry import GROUNDERS, Grounder, RecurrentGrounder, entry_of
-from nrm.neural.grounders.selection import grounder_for, paper_grounder
+import lazy_loader
 
-__all__ = [
-    "GROUNDERS",
-    "AttendingGrounder",
-    "CnnGrounder",
-    "FourierGrounder",
-    "Grounder",
-    "GruGrounder",
-    "MlpGrounder",
-    "PartsGrounder",
-    "PooledGrounder",
-    "RecurrentGrounder",
-    "TrueLabels",
-    "entry_of",
-    "grounder_for",
-    "paper_grounder",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -27,10 +27,8 @@ class ImageGrounder(Grounder):
 
     def __init__(self, symbols: int, shape: Sequence[int], independent: bool, **config: object) -> None:
         if len(shape) != 3 or min(shape[:2]) < self.smallest:
-            raise EpisodeError(
-                f"images have the shape (height, width, channels) of at least {self.smallest}x{self.smallest}, not "
-                f"{tuple(shape)}"
-            )
+            least = f"({self.smallest}, {self.smallest}, channels)"
+            raise EpisodeError(f"the grounder reads images of at least {least}, not {tuple(shape)}")
         super().__init__(independent, symbols=symbols, shape=[int(size) for size in shape], **config)
 
     @classmethod
@@ -41,10 +39,8 @@ class ImageGrounder(Grounder):
     def check(self, images: Tensor) -> None:
         """Raise unless images (n, …) have the shape that it reads."""
         if list(images.shape[1:]) != self.config["shape"]:
-            raise EpisodeError(
-                f"the grounder reads images of shape {tuple(self.config['shape'])} (height, width, channels), "
-                f"but got {tuple(images.shape[1:])}"
-            )
+            wanted, found = tuple(self.config["shape"]), tuple(images.shape[1:])
+            raise EpisodeError(f"the grounder reads images (height, width, channels) of {wanted}, but got {found}")
 
     def forward(self, observations: Any) -> Tensor:
         """(n, symbols) probabilities."""

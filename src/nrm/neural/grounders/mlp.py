@@ -34,10 +34,8 @@ class FlatGrounder(Grounder):
         """(n, inputs) observations (n, …); one number a step is welcome too."""
         flat = observations.reshape(len(observations), -1)
         if flat.shape[1] != self.config["inputs"]:
-            raise EpisodeError(
-                f"the grounder reads {self.config['inputs']} numbers per observation, but observations of shape "
-                f"{tuple(observations.shape[1:])} have {flat.shape[1]}"
-            )
+            found = f"observations of shape {tuple(observations.shape[1:])}"
+            raise EpisodeError(f"the grounder reads {self.config['inputs']} numbers per observation, not {found}")
         return flat.to(self.dtype)
 
 
@@ -161,10 +159,8 @@ class PartsGrounder(Grounder):
     @classmethod
     def from_shape(cls, shape: Sequence[int], symbols: int, independent: bool = False) -> PartsGrounder:  # noqa: ARG003
         """Refused: a shape does not say what rows hold."""
-        raise EpisodeError(
-            f"the grounder 'parts' reads Dict observations, and observations of shape {tuple(shape)} do not say which "
-            "numbers are which entry; choose another grounder, or build PartsGrounder.from_parts(Parts.of(space), …)"
-        )
+        unclear = f"observations of shape {tuple(shape)} do not say which numbers are which entry"
+        raise EpisodeError(f"the grounder 'parts' reads Dict observations, and {unclear}; choose another grounder")
 
     def forward(self, rows: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
@@ -197,14 +193,11 @@ class TrueLabels(Grounder):
         """(n, letters) one-hot."""
         letters = observations.reshape(len(observations), -1)
         if letters.shape[1] != 1:
-            raise EpisodeError(
-                f"true labels are one number per step, but observations have shape {tuple(observations.shape[1:])}"
-            )
+            raise EpisodeError(f"true labels are one number per step, not of shape {tuple(observations.shape[1:])}")
         whole = letters[:, 0].long()
         if bool(((whole < 0) | (whole >= self.symbols)).any()):
-            raise EpisodeError(
-                f"a true label lies outside 0 to {self.symbols - 1}: {int(whole.min())}, {int(whole.max())}"
-            )
+            found = f"{int(whole.min())} to {int(whole.max())}"
+            raise EpisodeError(f"true labels are numbers from 0 to {self.symbols - 1}, not from {found}")
         return nn.functional.one_hot(whole, self.symbols).to(self.anchor.dtype)
 
 

@@ -41,7 +41,7 @@ class PlainReading:
     recurrent = False
     width = 0
     foretold: Tensor | None = None
-    """(n, symbols) what it says of each listed observation, where it reads these; see `ListedReading`."""
+    """(n, symbols) what it says of each listed observation, whatever came before; None where that is not known."""
 
     def __init__(self, grounder: nn.Module) -> None:
         self._grounder = grounder
@@ -58,6 +58,10 @@ class PlainReading:
     def read(self, encoded: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(n, symbols) and the state (n, width) after one more step of n episodes."""
         return encoded, state
+
+    def settled(self, encoded: Tensor) -> Tensor | None:
+        """(n, symbols) of what was encoded, whatever came before it; None where that plays a part."""
+        return encoded
 
     def said(self, batch: EpisodeBatch, encoded: Tensor) -> Tensor:  # noqa: ARG002 - what came before plays no part
         """(rows, symbols) for a batch, from what was encoded of its observations."""
@@ -90,7 +94,6 @@ class RecurrentGrounder(Grounder):
     width: int
     """Numbers in the state of one episode."""
     foretold: Tensor | None = None
-    """What it says depends on what came before."""
 
     def start(self, count: int) -> Tensor:
         """(count, width) the state at the beginning of episodes."""
@@ -119,14 +122,16 @@ class RecurrentGrounder(Grounder):
         counts = torch.full((batch,), time, device=observations.device) if lengths is None else lengths
         return self.sequence(encoded.view(batch, time, *encoded.shape[1:]), counts)
 
+    def settled(self, encoded: Tensor) -> Tensor | None:  # noqa: ARG002
+        """Nothing."""
+        return None
+
     def said(self, batch: EpisodeBatch, encoded: Tensor) -> Tensor:
         """(steps, symbols) for a batch, from what was encoded of its observations."""
         said, mask = self.sequence(gathered(encoded, batch.seen), batch.lengths), batch.mask
         if said.shape[:2] != mask.shape:
-            raise AlphabetError(
-                f"the grounder turned episodes (batch, time) of {tuple(mask.shape)} into {tuple(said.shape)}; "
-                f"(*{tuple(mask.shape)}, symbols) is needed"
-            )
+            found = f"episodes (batch, time) of {tuple(mask.shape)} into {tuple(said.shape)}"
+            raise AlphabetError(f"the grounder turned {found}; (batch, time, symbols) is needed")
         return said[mask]
 
     def rows(self, batch: EpisodeBatch) -> Tensor:
@@ -149,7 +154,7 @@ class ListedReading:
     def __init__(self, reading: PlainReading | RecurrentGrounder, frames: Tensor) -> None:
         self._encoded = reading.encode(frames)
         self.read = reading.read
-        self.foretold = None if reading.recurrent else self._encoded
+        self.foretold = reading.settled(self._encoded)
 
     def encode(self, rows: Tensor) -> Tensor:
         """(n, …) of observations with these row numbers (n,)."""

@@ -1,0 +1,111 @@
+from .buffer import (
+    Episode as Episode,
+    EpisodeBuffer as EpisodeBuffer,
+    packed as packed,
+    unpacked as unpacked,
+)
+from .config import (
+    Attempt as Attempt,
+    FitConfig as FitConfig,
+    FitRecord as FitRecord,
+    FitSettings as FitSettings,
+    Maximisation as Maximisation,
+    Objective as Objective,
+)
+from .continuous import (
+    Grounded as Grounded,
+    GrounderFactory as GrounderFactory,
+    MAX_LETTERS as MAX_LETTERS,
+    UnexplainedError as UnexplainedError,
+    continuous_grounders as continuous_grounders,
+    ground_and_infer as ground_and_infer,
+)
+from .descent import (
+    marginal as marginal,
+    sequence as sequence,
+)
+from .discovery import (
+    Discovery as Discovery,
+    Inferred as Inferred,
+    discover as discover,
+    infer as infer,
+    over_alphabet as over_alphabet,
+)
+from .episode_file import (
+    RecordedEpisodes as RecordedEpisodes,
+    record_episodes as record_episodes,
+    save_episodes as save_episodes,
+)
+from .episodes import (
+    EpisodeBatch as EpisodeBatch,
+    ObservationTable as ObservationTable,
+    observation_table as observation_table,
+)
+from .extraction import (
+    Comparison as Comparison,
+    compare as compare,
+    extract as extract,
+    grounded_traces as grounded_traces,
+    renamed_letters as renamed_letters,
+    renaming as renaming,
+)
+from .grounders import (
+    AttendingGrounder as AttendingGrounder,
+    CnnGrounder as CnnGrounder,
+    FourierGrounder as FourierGrounder,
+    GROUNDERS as GROUNDERS,
+    Grounder as Grounder,
+    GruGrounder as GruGrounder,
+    MlpGrounder as MlpGrounder,
+    PartsGrounder as PartsGrounder,
+    PooledGrounder as PooledGrounder,
+    RecurrentGrounder as RecurrentGrounder,
+    TrueLabels as TrueLabels,
+    grounder_for as grounder_for,
+    paper_grounder as paper_grounder,
+)
+from .layers import (
+    FlatFeatures as FlatFeatures,
+    Part as Part,
+    Parts as Parts,
+    PartsEncoder as PartsEncoder,
+    attention_loss as attention_loss,
+    changed_places as changed_places,
+    directions as directions,
+    narrow_convolution as narrow_convolution,
+    waves as waves,
+)
+from .learning import (
+    Progress as Progress,
+    contradiction as contradiction,
+    fit as fit,
+)
+from .model import (
+    Beliefs as Beliefs,
+    Emission as Emission,
+    Filtered as Filtered,
+    NeuralRewardMachine as NeuralRewardMachine,
+    Step as Step,
+)
+from .model_file import (
+    load_model as load_model,
+    save_model as save_model,
+)
+from .moore import (
+    ProbabilisticMoore as ProbabilisticMoore,
+)
+from .patches import (
+    DistinctPatches as DistinctPatches,
+    OVERLAPPING as OVERLAPPING,
+    TILE as TILE,
+    distinct_patches as distinct_patches,
+    patch_features as patch_features,
+    places as places,
+)
+from .recording_files import (
+    csv_rows as csv_rows,
+    load_episodes as load_episodes,
+)
+from .task_machines import (
+    TaskMachines as TaskMachines,
+)

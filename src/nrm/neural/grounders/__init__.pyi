@@ -1,0 +1,24 @@
+from .cnn import (
+    AttendingGrounder as AttendingGrounder,
+    CnnGrounder as CnnGrounder,
+    PooledGrounder as PooledGrounder,
+)
+from .mlp import (
+    FourierGrounder as FourierGrounder,
+    MlpGrounder as MlpGrounder,
+    PartsGrounder as PartsGrounder,
+    TrueLabels as TrueLabels,
+)
+from .recurrent import (
+    GruGrounder as GruGrounder,
+)
+from .registry import (
+    GROUNDERS as GROUNDERS,
+    Grounder as Grounder,
+    RecurrentGrounder as RecurrentGrounder,
+    entry_of as entry_of,
+)
+from .selection import (
+    grounder_for as grounder_for,
+    paper_grounder as paper_grounder,
+)
