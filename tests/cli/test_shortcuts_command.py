@@ -39,7 +39,12 @@ def test_json_of_one_task_whole(nrm_command: Nrm) -> None:
     assert data["symmetries"] == 2
     assert data["class_internal"] == data["by_symmetry"] == 27
     assert data["classes"] == [["a"], ["b"], ["c", "d", "e"]]
-    assert data["symbols"]["a"] == {"groundable": False, "confusable_with": ["b"], "by_symmetry": ["b"]}
+    assert data["symbols"]["a"] == {
+        "groundable": False,
+        "confusable_with": ["b"],
+        "by_symmetry": ["b"],
+        "used": True,
+    }
     assert data["symbols"]["c"]["confusable_with"] == ["d", "e"]
     assert data["generators"] == [[[["a"], ["b"]], [["b"], ["a"]]]]
     assert data["potential"] == {"reward": "distinct", "count": "27", "symmetries": 1}

@@ -129,8 +129,8 @@ def test_rough_numbers_are_the_exact_ones_rounded() -> None:
 
 def test_the_command_with_many_propositions(nrm_command: Nrm) -> None:
     text = nrm_command("shortcuts", f"F(key & X F door) & {NEVER}").out
-    assert "2^22 letters" in text
-    assert "2.432 × 10^18 (19 digits) of them rename propositions" in text
+    assert "2^22" in text
+    assert "2.432 × 10^18 (19 digits)" in text
     data = json.loads(nrm_command("shortcuts", f"F(key & X F door) & {NEVER}", "--json").out)
     assert data["class_sizes"] == [1, 1, 1, 1, 2**22 - 4]
     assert data["classes"][4] == " | ".join(HAZARDS)

@@ -31,8 +31,8 @@ IDLE = "empty"
 """The symbol that, in exclusive alphabets, says that nothing holds: nobody is sent there."""
 MAX_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
-
-
+HeldOut = Callable[[Task, MooreMachine], bool]
+"""Whether a task, with its machine, is kept for a test."""
 Curriculum = Literal["none", "success"]
 Emphasis = Literal["longest", "shortest"]
 
@@ -99,7 +99,7 @@ def sample_tasks(
         raise ConfigError(
             f"the sampler '{chosen.name}' speaks of {chosen.events} different events at least; there are {len(known)}"
         )
-    held_out = _HeldOut(without, alphabet, known, up_to_renaming)
+    held_out = _held_out(without, alphabet, known, up_to_renaming)
     if isinstance(chosen, Listed):
         return _all_listed(chosen, alphabet, reward, held_out)
     generator = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def sample_tasks(
         if machine is None:
             continue
         usual = machine.states <= max_states and machine.distance_to_acceptance[machine.initial] > 0
-        if not usual or machine in found or held_out.holds(task, machine):
+        if not usual or machine in found or held_out(task, machine):
             continue
         found[machine] = task.formula.brief()
         idle = 0
@@ -136,24 +136,17 @@ def _compiled(task: Task, max_states: int) -> MooreMachine | None:
             return None
 
 
-class _HeldOut:
-    """The tasks that a test keeps for itself."""
-
-    def __init__(
-        self, tasks: Sequence[MachineLike], alphabet: Alphabet, events: Sequence[Formula], up_to_renaming: bool
-    ) -> None:
-        self._equal = {as_machine(task, alphabet) for task in tasks}
-        self._copies: Copies | None = None
-        if up_to_renaming and tasks:
-            spoken = {name for event in events for name in event.atoms()}
-            fixed = [name for name in alphabet.symbols if name not in spoken]
-            self._copies = Copies((_over_all_sets(task, as_machine(task, alphabet)) for task in tasks), fixed)
-
-    def holds(self, task: Task, machine: MooreMachine) -> bool:
-        """Whether a task, with its machine, is kept for the test."""
-        if machine in self._equal:
-            return True
-        return self._copies is not None and _over_all_sets(task, machine) in self._copies
+def _held_out(
+    tasks: Sequence[MachineLike], alphabet: Alphabet, events: Sequence[Formula], up_to_renaming: bool
+) -> HeldOut:
+    """The tasks that a test keeps for itself, `up_to_renaming` with their copies."""
+    equal = {as_machine(task, alphabet) for task in tasks}
+    if not equal or not up_to_renaming:
+        return lambda _, machine: machine in equal
+    spoken = {name for event in events for name in event.atoms()}
+    fixed = [name for name in alphabet.symbols if name not in spoken]
+    copies = Copies((_over_all_sets(task, as_machine(task, alphabet)) for task in tasks), fixed)
+    return lambda task, machine: machine in equal or _over_all_sets(task, machine) in copies
 
 
 def _over_all_sets(task: MachineLike, machine: MooreMachine) -> MooreMachine:
@@ -166,7 +159,7 @@ def _over_all_sets(task: MachineLike, machine: MooreMachine) -> MooreMachine:
         return as_machine(replace(task, alphabet=every) if isinstance(task, Task) else task, every)
 
 
-def _all_listed(listed: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: _HeldOut) -> TaskSet:
+def _all_listed(listed: Listed, alphabet: Alphabet, reward: RewardScheme, held_out: HeldOut) -> TaskSet:
     """All tasks of a file but those that are kept for a test: nothing is drawn, and nothing is left out silently."""
     tasks = []
     for formula, logic in listed.formulas:
@@ -177,7 +170,7 @@ def _all_listed(listed: Listed, alphabet: Alphabet, reward: RewardScheme, held_o
             raise type(error)(f"{listed.path}: the task {named_formula(formula.brief(), logic)}: {error}") from None
         if why := not_asked(machine):
             raise ConfigError(f"{listed.path}: the task {task.title} {why}; take it out")
-        if not held_out.holds(task, machine):
+        if not held_out(task, machine):
             tasks.append(task)
     if not tasks:
         raise ConfigError(f"{listed.path}: all of its tasks are held out, so there is none to learn from")

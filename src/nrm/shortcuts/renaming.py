@@ -9,7 +9,7 @@ others may be read as anything. The same search finds tasks that differ in the n
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -175,11 +175,11 @@ class RenamingSearch:
         if (there, true) not in self._known:
             letters, side = (self.target, self.search.target) if there else (self.letters, self.search)
             self.search.spend(letters.nodes)
-            sums: dict[int, Fraction] = defaultdict(Fraction)
+            sums: Counter[int] = Counter()
             for number, share in letters.shares_where(true).items():
-                if share:
-                    sums[side.class_colours[number]] += Fraction(share, 1 << len(letters.order))
-            self._known[there, true] = sums
+                sums[side.class_colours[number]] += share
+            every = 1 << len(letters.order)
+            self._known[there, true] = {colour: Fraction(share, every) for colour, share in sums.items() if share}
         return self._known[there, true]
 
     def _holds(self, moved: Permutation) -> bool:
@@ -288,7 +288,7 @@ class _PropositionShape(_Shape):
 
     @cached_property
     def signs(self) -> list[Any]:
-        return [Fraction(size, self.machine.alphabet.size) for size in self.machine.class_sizes]
+        return [size / self.machine.alphabet.size for size in self.machine.class_sizes]
 
     def renames_to(self, other: _PropositionShape) -> bool:
         here, there = self.essential, other.essential
