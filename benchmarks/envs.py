@@ -82,7 +82,7 @@ def true_symbols() -> list[int]:
 
 def _env(observation: str) -> BatchedTasks:
     machine = nrm.compile("F empty", SYMBOLS)  # any task: the cells do not depend on it
-    return BatchedTasks(MinecraftConfig(observation=observation), machine, 1)  # type: ignore[arg-type]
+    return BatchedTasks(MinecraftConfig(observation=observation), machine, 1)
 
 
 @cache

@@ -38,7 +38,7 @@ class Config:
     """Seeds of training."""
 
 
-SETTINGS = PPOConfig(num_steps=32, update_epochs=3, minibatch_size=128, learning_rate=1e-3, final_learning_rate=1e-3)
+SETTINGS = PPOConfig(num_steps=32, update_epochs=3, minibatch_size=128, learning_rate=1e-3)
 """Without schedules, which the two libraries count differently; weights of entropy stay as they are at first."""
 
 
@@ -88,7 +88,7 @@ def theirs(machine: MooreMachine, num_envs: int, steps: int, seed: int) -> Outco
         learning_rate=SETTINGS.learning_rate,
         gamma=SETTINGS.gamma,
         gae_lambda=SETTINGS.gae_lambda,
-        clip_range=SETTINGS.clip_coef,
+        clip_range=0.2,
         vf_coef=SETTINGS.vf_coef,
         ent_coef=SETTINGS.ent_coef,
         max_grad_norm=SETTINGS.max_grad_norm or np.inf,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -11,7 +12,10 @@ from nrm.errors import ConfigError, NrmError, unknown
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
+Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+USUAL: Any = None
+"""The default of a field that is declared once for several classes, each of which has its own in `usual`."""
 
 
 class Checked:
@@ -21,8 +25,13 @@ class Checked:
     """What stands before the name of a field in errors: `tasks.`."""
     error: ClassVar[type[NrmError]] = ConfigError
     """What a bad value raises."""
+    usual: ClassVar[Mapping[str, Any]] = {}
+    """The defaults of inherited fields that are `USUAL` where they are declared."""
 
     def __post_init__(self) -> None:
+        for name, value in self.usual.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         hints = get_type_hints(type(self), include_extras=True)
         for item in fields(self):  # type: ignore[arg-type]
             self._check(item.name, getattr(self, item.name), hints[item.name])
@@ -35,3 +44,37 @@ class Checked:
                 raise self.error(unknown(name, value, map(str, get_args(hint)))) from None
             reason = str(error).partition(" - at")[0].replace("Expected ", "").replace("`", "")
             raise self.error(f"{self.section}{name} is {reason}, not {value}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedSetting(Checked):
+    """Whatever has chance in it."""
+
+    seed: int = USUAL
+    """Seed of whatever is random: of training, or of test episodes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatesSetting(Checked):
+    """Whatever makes machines."""
+
+    max_states: Count = USUAL
+    """Largest number of states of a machine that is compiled, sampled or learned."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseSettings(StatesSetting):
+    """Whatever learns a machine from rewards."""
+
+    reward_noise: Noise = 0.0
+    """Probability of a wrong reward, if a machine is learned."""
+    label_noise: Noise = 0.0
+    """Probability of a wrong symbol (or observation, if symbols are learned too), if a machine is learned."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrounderSetting(Checked):
+    """Whatever learns symbols."""
+
+    grounder: str = "auto"
+    """Grounder: auto (cnn for images, otherwise mlp), mlp, cnn, pooled, recurrent, paper, or module:name."""

@@ -21,7 +21,7 @@ from nrm.tracking import GroundingConfig
 
 MACHINE = nrm.compile("F(left & F right)", ["left", "right", "middle"])
 CONFIGS: dict[str, Any] = {
-    "ppo": PPOConfig(num_steps=16, minibatch_size=64, learning_rate=3e-3, final_learning_rate=1e-3),
+    "ppo": PPOConfig(num_steps=16, minibatch_size=64, learning_rate=3e-3),
     "a2c": A2CConfig(learning_rate=3e-3),
 }
 

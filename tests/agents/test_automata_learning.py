@@ -99,7 +99,7 @@ def frames() -> torch.Tensor:
 
 
 def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
-    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=4))
     assert learning.add([episode([0, 0], [0.0, 0.0])]) is None  # nothing happens, as was believed
     first = learning.add([episode([0, 1], [0.0, 50.0])])
     assert first is not None
@@ -119,7 +119,7 @@ def test_a_machine_grows_by_refutation_and_states_keep_their_numbers() -> None:
 
 
 def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_say() -> None:
-    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=4))
     learning.add([episode([0, 1, 2], [0.0, 50.0, 50.0])])
     memory = learning.memory
     start = memory.start(3)
@@ -137,15 +137,17 @@ def test_the_memory_follows_the_machine_and_believes_rewards_that_it_does_not_sa
 
 
 def test_too_many_states_leave_the_old_machine_with_a_note() -> None:
-    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=2))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=2))
     learning.add([episode([1], [50.0])])
     assert learning.add([episode([1, 2], [50.0, 50.0])]) is None
     assert learning.hypothesis.states == 2
     assert "3 different potentials" in learning.note
 
 
-def test_settled_machines_keep_no_episodes_but_those_that_surprise() -> None:
-    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4, settled=10, keep=6))
+def test_settled_machines_keep_no_episodes_but_those_that_surprise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.tracking.machine_learning.SETTLED", 10)
+    monkeypatch.setattr("nrm.tracking.machine_learning.MAX_KEPT", 6)
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=4))
     for _ in range(30):
         learning.add([episode([0, 1], [0.0, 50.0])])
     assert learning.episodes - learning.surprised >= 10
@@ -161,7 +163,7 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
     generator = np.random.default_rng(0)
     grown = {}
     for reward_noise in (0.0, 0.05):
-        learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=8, reward_noise=reward_noise))
+        learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=8, reward_noise=reward_noise))
         for _ in range(600):
             cells = generator.integers(4, size=10)
             levels = np.where(np.maximum.accumulate(cells == 1), 50.0, 0.0)
@@ -178,7 +180,7 @@ def test_wrong_rewards_do_not_grow_the_machine_for_ever() -> None:
 
 def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
     letters = ObservedSymbols()
-    learning = MachineLearning(letters, InferenceConfig(states=4))
+    learning = MachineLearning(letters, InferenceConfig(max_states=4))
     walk = RecordedEpisode(0, 50.0, 2, np.array([[0.5], [1.5]]), np.array([0.0, 50.0]), None)
     learning.add([walk])
     assert len(letters) == 2
@@ -186,7 +188,7 @@ def test_observations_that_nobody_lists_are_letters_as_they_come() -> None:
     unused = torch.zeros(2, dtype=torch.int64)
     seen = Transition(torch.tensor([[1.5], [9.0]], dtype=torch.float64), None, unused, torch.tensor([50.0, 0.0]), None)
     assert learning.memory.read(learning.memory.start(2), seen).tolist() == [1, 0]
-    again = MachineLearning(ObservedSymbols(), InferenceConfig(states=4))
+    again = MachineLearning(ObservedSymbols(), InferenceConfig(max_states=4))
     again.load_state_dict(learning.state_dict())
     assert again.memory.read(again.memory.start(2), seen).tolist() == [1, 0]
 
@@ -200,7 +202,7 @@ def noisy(seed: int, count: int) -> list[RecordedEpisode]:
 def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None:
     torch.set_num_threads(1)
     letters = ObservedSymbols()
-    learning = MachineLearning(letters, InferenceConfig(states=8))
+    learning = MachineLearning(letters, InferenceConfig(max_states=8))
     learning.add(noisy(0, 20))
     assert (letters.continuous, len(learning.versions)) == (False, 1)
     version = learning.add(noisy(1, 120))
@@ -217,7 +219,7 @@ def test_observations_without_end_become_symbols_that_a_grounder_reads() -> None
         seen = torch.from_numpy(grid(np.array([letter]), fresh))
         carry = learning.memory.read(carry, Transition(seen, None, unused, torch.tensor([paid]), None))
     assert learning.memory.values[learning.hypothesis.levels[learning.memory.numbers.tolist().index(int(carry))]] == 100
-    again = MachineLearning(ObservedSymbols(), InferenceConfig(states=8))
+    again = MachineLearning(ObservedSymbols(), InferenceConfig(max_states=8))
     again.load_state_dict(torch.load(_as_file(learning.state_dict()), weights_only=True))
     later = noisy(2, 30)
     assert learning.add(later) == again.add(later)
@@ -254,12 +256,11 @@ def test_observations_that_no_kept_episode_holds_are_let_go() -> None:
 
 def test_settings_and_envs_that_make_no_sense_are_refused() -> None:
     for wrong in (
-        {"states": 0},
+        {"max_states": 0},
         {"reward_noise": 0.5},
         {"reward_noise": -0.1},
         {"label_noise": 0.6},
         {"label_noise": -0.1},
-        {"keep": 0},
     ):
         with pytest.raises(ConfigError, match=f"inference.{next(iter(wrong))}"):
             InferenceConfig(**wrong)

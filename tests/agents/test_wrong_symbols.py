@@ -77,7 +77,7 @@ def misread_episodes(count: int, seed: int) -> list[RecordedEpisode]:
 
 
 def learned(count: int = 100) -> MachineLearning:
-    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4, label_noise=0.05))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=4, label_noise=0.05))
     for start in range(0, count, 5):
         learning.add(misread_episodes(5, start))
     return learning
@@ -99,7 +99,7 @@ def test_the_memory_is_a_belief_that_levels_put_right() -> None:
 
 
 def test_learning_goes_on_from_a_saved_state() -> None:
-    one, two = learned(60), MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=4, label_noise=0.05))
+    one, two = learned(60), MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=4, label_noise=0.05))
     two.load_state_dict(one.state_dict())
     for start in range(200, 300, 5):
         assert one.add(misread_episodes(5, start)) == two.add(misread_episodes(5, start))
@@ -111,7 +111,7 @@ def test_the_machine_does_not_grow() -> None:
 
 
 def test_a_machine_that_fails_to_explain_is_warned_of_everywhere(tmp_path: Path) -> None:
-    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(states=2))
+    learning = MachineLearning(ObservedSymbols(frames()), InferenceConfig(max_states=2))
     fine = RecordedEpisode(0, 50.0, 2, np.array([0, 1]), np.array([0.0, 50.0]), None)
     learning.add([fine])
     assert LearnedMachines.of(learning).warning() == ""

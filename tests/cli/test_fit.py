@@ -73,7 +73,17 @@ def test_a_reward_machine_file_takes_its_symbols_from_the_episodes(
 
 def test_a_machine_is_learned_from_true_symbols(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
     outcome = nrm_command(
-        "fit", str(episodes), "--learn", "machine", "--task", "3", "--states", "6", "--out", str(tmp_path), "--quiet"
+        "fit",
+        str(episodes),
+        "--learn",
+        "machine",
+        "--task",
+        "3",
+        "--max-states",
+        "6",
+        "--out",
+        str(tmp_path),
+        "--quiet",
     )
     assert outcome.status == 0, outcome.err
     assert "restart 0:" not in outcome.out
@@ -99,7 +109,7 @@ def test_a_machine_is_learned_from_symbols_that_are_sometimes_wrong(nrm_command:
 
 
 def test_both_are_learned_without_a_task(nrm_command: Nrm, episodes: Path, tmp_path: Path) -> None:
-    outcome = nrm_command("fit", str(episodes), "--learn", "both", "--states", "6", "--out", str(tmp_path))
+    outcome = nrm_command("fit", str(episodes), "--learn", "both", "--max-states", "6", "--out", str(tmp_path))
     assert outcome.status == 0, outcome.err
     assert "3 states" in outcome.out
     said = " ".join(outcome.out.split())
@@ -188,8 +198,8 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         (["EPISODES", "--task", "3", "--txt", "terminal"], "--txt is for machine files"),
         (["EPISODES", "--task", "3", "--epochs", "0"], "--epochs takes a whole number of at least 1, not 0"),
         (
-            ["EPISODES", "--task", "3", "--learn", "both", "--states", "0"],
-            "--states takes a whole number of at least 1, not 0",
+            ["EPISODES", "--task", "3", "--learn", "both", "--max-states", "0"],
+            "--max-states takes a whole number of at least 1, not 0",
         ),
         (
             ["EPISODES", "--learn", "machine", "--label_noise", "0.6"],

@@ -98,10 +98,10 @@ def test_what_a_policy_sees_in_words() -> None:
 
 def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    made = nrm_command("report", obeys, "--out", str(page), "--formulas", "2", "--task", "F(b & F a)", "--task", "F c")
+    made = nrm_command("report", obeys, "--out", str(page), "--count", "2", "--task", "F(b & F a)", "--task", "F c")
     assert made.status == 0
     assert "F(b & F a)" in page.read_text()
-    assert "at least 1, not 0" in nrm_command("report", obeys, "--formulas", "0").err
+    assert "at least 1, not 0" in nrm_command("report", obeys, "--count", "0").err
     assert "nothing to execute" in nrm_command("report", obeys, "--task", "G !a").err
 
 

@@ -55,7 +55,7 @@ def test_progress_of_each_stage(nrm_command: Nrm, tmp_path: Path, monkeypatch: p
     run(tmp_path / "a", "rm", 0)
     run(tmp_path / "b", "memoryless", 0)
     many_run(tmp_path / "many", "rm")
-    said = ("report", str(tmp_path), "--formulas", "2")
+    said = ("report", str(tmp_path), "--count", "2")
     assert nrm_command(*said).err == ""  # no terminal, so nobody looks at it
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")

@@ -28,9 +28,10 @@ import nrm
 from nrm import Alphabet
 from nrm.envs.plane import PlaneConfig
 from nrm.machines import MooreMachine
+from tests.envs.plane.planes import plane
 
 SYMBOLS = ("wall", "goal", "door")
-PLANE = PlaneConfig(
+PLANE = plane(
     bounds=(0.0, 0.0, 1.4, 0.7),
     discs=("wall@0.7,0.7,0.45", "wall@0.7,0,0.25", "goal@1.2,0.35,0.12", "door@0.2,0.1,0.15"),
     step=0.14,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from gymnasium import spaces
 from nrm.agents import A2CConfig, PPOConfig
 from nrm.envs import ENVS, Spaces
 from nrm.runs import RunConfig, choose_run
-from nrm.runs.choosing import CONTINUOUS, choose_algorithm, env_as_set, suited
+from nrm.runs.about import OneTask
+from nrm.runs.choosing import env_as_set
 from nrm.sweeps.grid import Grid
 
 
 def test_the_kind_of_env_says_which_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choose_algorithm(env_as_set("map"), "auto").name == "a2c"
-    assert choose_algorithm(env_as_set("map"), "ppo").name == "ppo"
+    assert OneTask("").suits(env_as_set("map"), "auto")[0] == "a2c"
+    assert OneTask("").suits(env_as_set("map"), "ppo")[0] == "ppo"
     monkeypatch.setattr(ENVS["minecraft"], "algorithm", lambda self: "ppo")
     config = choose_run("1", "map", "rm")
     assert (config.algorithm, config.num_envs) == ("ppo", 64)
@@ -75,7 +77,8 @@ def test_what_was_chosen_is_saved() -> None:
 
 
 def _space(observation: spaces.Space[Any], action: spaces.Space[Any] | None = None) -> str:
-    return suited(Spaces(observation, action or spaces.Discrete(3))).name
+    env = SimpleNamespace(spaces=lambda: Spaces(observation, action or spaces.Discrete(3)))
+    return OneTask("").suits(cast(Any, env), "auto")[0]
 
 
 def test_spaces_say_which_algorithm_suits() -> None:
@@ -98,7 +101,7 @@ def test_an_own_environment_is_asked_for_its_spaces_as_it_is_made() -> None:
     assert (listed.algorithm, listed.num_envs) == ("a2c", 16)
     free = choose_run(task, "tests.envs.own:Listed", "rm", settings={"env": {"kwargs": {"continuous": True}}})
     assert (free.algorithm, free.num_envs) == ("ppo", 64)
-    assert free.settings["algorithm"] == replace(PPOConfig(), **CONTINUOUS)
+    assert free.settings["algorithm"] == PPOConfig(norm_adv=False, ent_coef=0.05)
     assert RunConfig.from_json(free.to_json()) == free
     named = choose_run(
         task, "tests.envs.own:Listed", "rm", algorithm="ppo", settings={"env": {"kwargs": {"continuous": True}}}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, NrmWarning
 from nrm.runs import RunConfig, choose_run
 from nrm.runs.choosing import default_sections, env_as_set, read_recipe, recipe_names
 from nrm.runs.sections import changed
@@ -73,20 +73,23 @@ def test_unknown_recipes_and_envs() -> None:
         choose_run("1", total_episodes=0)
 
 
-def test_settings_that_are_gone_are_read_where_they_did_nothing() -> None:
+def test_settings_that_are_gone_are_read_and_named_where_they_did_something() -> None:
     config = choose_run(None, "letter", "nrm", tasks="resettable", total_timesteps=10)
     data = json.loads(json.dumps(config.to_json()))
     data["settings"]["tasks"]["teach"] = 0.0
     data["settings"]["family"]["undoing"] = 2
-    data["settings"]["algorithm"]["penalised"] = [0.1, 0.5]
     assert RunConfig.from_json(data) == config
-    data["settings"]["tasks"]["teach"] = 0.5
-    with pytest.raises(ConfigError, match=r"tasks\.teach"):
-        RunConfig.from_json(data)
+    data["settings"]["algorithm"]["penalised"] = [0.1, 0.5]
+    with pytest.warns(NrmWarning, match=r"algorithm\.penalised"):
+        assert RunConfig.from_json(data) == config
+    gone = {"tasks": {"teach": 0.5}}
+    with pytest.warns(NrmWarning, match=r"tasks\.teach"):
+        again = choose_run(None, "letter", "nrm", tasks="resettable", total_timesteps=10, settings=gone)
+    assert again == config
 
 
 def test_environments_name_their_recipe_and_others_follow_the_general_one() -> None:
-    assert recipe_names() == ["flat", "letter-image", "paper", "tasks", "tasks-image"]
+    assert recipe_names() == ["continuous", "flat", "letter-image", "paper", "tasks", "tasks-image"]
     named = {"map": "tasks", "image": "tasks-image", "letter": "tasks", "letter-image": "letter-image", "flat": "flat"}
     for env, recipe in named.items():
         config = choose_run(None, env, "rm", tasks="reach")

@@ -15,7 +15,7 @@ import pytest
 from nrm.errors import ConfigError, FileError, NrmWarning
 from nrm.machines import Alphabet, TaskSet, load_pool, save_pool
 from nrm.runs import RunConfig, RunFolder, choose_run, config, train
-from nrm.runs.config import TASKS_FILE
+from nrm.runs.about import TASKS_FILE
 from nrm.samplers import sample_tasks
 from nrm.tracking import GroundingConfig
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 import nrm
-from nrm.envs import PlaneConfig, PlaneEnv
+from nrm.envs import PlaneEnv
 from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.neural import FitConfig
 from nrm.tracking import Grounding, GroundingConfig, GroundingUpdate, Tracker
 from nrm.wrappers import NeuralRewardMachineWrapper
+from tests.envs.plane import planes
 from tests.wrappers.envs import TASK, task_env, untrained
 
-ENV = PlaneConfig(discs=("a@-0.5,0,0.4", "b@0.5,0,0.4"), step=0.3, steps=15)
+ENV = planes.plane(discs=("a@-0.5,0,0.4", "b@0.5,0,0.4"), step=0.3, steps=15)
 
 
 def plane(formula: str, paid: str | None = None) -> NeuralRewardMachineWrapper:

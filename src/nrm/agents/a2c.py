@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -16,6 +17,8 @@ from nrm.tracking import Memory
 @dataclass(frozen=True)
 class A2CConfig(OnPolicyConfig):
     """Advantage actor-critic."""
+
+    usual: ClassVar = {"num_steps": 5, "ent_coef": 0.05}
 
     actor_coef: float = 1.0
     """Weight of the policy loss."""

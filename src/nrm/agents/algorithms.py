@@ -14,7 +14,7 @@ from nrm.agents.networks import Network, NetworkConfig
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError, TrainingError
 from nrm.registry import Registry
-from nrm.settings import Checked, Count, Positive, Share
+from nrm.settings import USUAL, Checked, Count, Positive, Share
 from nrm.tracking import Memory
 
 
@@ -80,8 +80,8 @@ class OnPolicyConfig(Checked):
 
     section = "algorithm."
 
-    num_steps: Count = 5
-    """Steps per environment in each rollout."""
+    num_steps: Count = USUAL
+    """Steps per environment in each rollout. Default: 5 of a2c, 32 of ppo."""
     learning_rate: Positive = 1e-3
     """Initial learning rate of Adam, for all networks."""
     gamma: Share = 0.97
@@ -90,10 +90,10 @@ class OnPolicyConfig(Checked):
     """Lambda of generalised advantage estimation; 1 gives n-step returns."""
     vf_coef: float = 0.5
     """Weight of the value loss."""
-    ent_coef: float = 0.05
-    """Initial weight of the entropy bonus."""
-    final_ent_coef: float = 0.005
-    """Final weight of the entropy bonus; it changes linearly."""
+    ent_coef: float = USUAL
+    """Initial weight of the entropy bonus. Default: 0.05 of a2c, 0.02 of ppo."""
+    final_ent_coef: float | None = None
+    """Final weight of the entropy bonus; it changes linearly. Default: a tenth of the initial one."""
     reward_scale: Positive = 0.01
     """Factor that rewards are multiplied with before learning."""
     max_grad_norm: float | None = 0.5
@@ -104,7 +104,8 @@ class OnPolicyConfig(Checked):
 
     def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""
-        return self.ent_coef + min(1.0, progress) * (self.final_ent_coef - self.ent_coef)
+        final = self.ent_coef / 10 if self.final_ent_coef is None else self.final_ent_coef
+        return self.ent_coef + min(1.0, progress) * (final - self.ent_coef)
 
 
 class OnPolicyLearner:

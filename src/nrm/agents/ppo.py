@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -14,30 +14,25 @@ from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolic
 from nrm.agents.networks import NetworkConfig
 from nrm.envs import BatchedEnv
 from nrm.machines import Penalties
-from nrm.settings import Count, Positive
+from nrm.settings import Count
 from nrm.tracking import Memory
+
+CLIP_COEF = 0.2
+"""How far, as a share, the probability of an action may move in an update before it no longer counts."""
 
 
 @dataclass(frozen=True)
 class PPOConfig(OnPolicyConfig):
     """Proximal policy optimisation."""
 
-    num_steps: Count = 32
-    """Steps of each environment between two updates."""
+    usual: ClassVar = {"num_steps": 32, "ent_coef": 0.02}
+
     update_epochs: Count = 3
     """Passes over the rollout in each update."""
     minibatch_size: Count = 512
     """Steps in a minibatch. Recurrent memories are replayed, so their minibatches hold whole environments."""
-    clip_coef: Positive = 0.2
-    """Clipping range of the probability ratio."""
-    final_learning_rate: float = 0.0
-    """Final learning rate; it changes linearly."""
     norm_adv: bool = True
     """Normalise advantages in each minibatch."""
-    ent_coef: float = 0.02
-    """Weight of the policy's entropy in the loss, at the beginning."""
-    final_ent_coef: float = 0.002
-    """Final weight of the entropy bonus; it changes linearly."""
     terminal_reward: bool = False
     """Pay the potential at the end of an episode instead of differences at each step; regressions cost a little. With a
     discount factor, differences reward going up and down again. Discounted potentials correct that (Ng, Harada and
@@ -47,8 +42,8 @@ class PPOConfig(OnPolicyConfig):
     plane."""
 
     def learning_rate_at(self, progress: float) -> float:
-        """The step size when this share of training is over."""
-        return self.learning_rate + min(1.0, progress) * (self.final_learning_rate - self.learning_rate)
+        """The step size when this share of training is over: it comes down to nothing, in a straight line."""
+        return self.learning_rate + min(1.0, progress) * (0.0 - self.learning_rate)
 
     def scaled(self, reward: Tensor, terminated: Tensor, weight: Tensor, level: Tensor | None = None) -> Tensor:
         """Rewards as they are learned from; all (time, envs). `weight`: of each reward, less than 1 at failures.
@@ -132,7 +127,7 @@ class PPO(OnPolicyLearner):
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         # Narrow Gaussians can make an action e^100 times as probable, and infinity times nothing is no number.
         ratio = (chosen - log_probs).clamp(max=20.0).exp()
-        clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
+        clipped = ratio.clamp(1 - CLIP_COEF, 1 + CLIP_COEF)
         policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         return policy_loss, (now - returns).square().mean(), entropies.mean()
 

@@ -8,7 +8,7 @@ known.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -29,6 +29,8 @@ _OLD = {
     "evaluate --argmax": "belief argmax",
     "evaluate --crisp": "belief argmax",
     "fit --formula": "task",
+    "fit --states": "max-states",
+    "report --formulas": "count",
     "watch --gif": "out",
     "reproduce --env": "envs",
     "--machine": "task",
@@ -48,9 +50,7 @@ class Option(NamedTuple):
     """An option of a command."""
 
     field: str
-    """The field that holds its value,"""
-    owner: str
-    """in a configuration that is this field of the command; empty where it is the command's own."""
+    """The field that holds its value."""
     hint: Any
     default: Any
     """`MISSING` where it must be given."""
@@ -86,18 +86,15 @@ def bare(hint: Any) -> Any:
     return bare(kinds[0]) if len(kinds) == 1 and get_origin(hint) not in (tuple, Literal) else hint
 
 
-def options_of(config: Any, owner: str = "") -> dict[str, Option]:
-    """The options of a command, or of a configuration that is its field `owner`; tables are none."""
-    hints = get_type_hints(config if isinstance(config, type) else type(config), include_extras=True)
+def options_of(command: Any) -> dict[str, Option]:
+    """The options of a command; tables are none."""
+    hints = get_type_hints(command, include_extras=True)
     found: dict[str, Option] = {}
-    for item in fields(config):
-        default = item.default if item.default_factory is MISSING else item.default_factory()
+    for item in fields(command):
         name = item.name.rstrip("_").replace("_", "-")
-        if is_dataclass(default):
-            found |= options_of(default, item.name)
-        elif get_origin(hints[item.name]) is not Mapping:
-            default = default if isinstance(config, type) else getattr(config, item.name)
-            found[name] = Option(item.name, owner, hints[item.name], default, metavar(hints[item.name], name))
+        if get_origin(hints[item.name]) is not Mapping:
+            default = command.usual.get(item.name, item.default)
+            found[name] = Option(item.name, hints[item.name], default, metavar(hints[item.name], name))
     return found
 
 
@@ -159,20 +156,20 @@ def _give(read: Arguments, name: str, words: Words, repeated: bool) -> int | Non
 
 def made_command(command: type[Any], read: Arguments) -> Any:
     """The command with the options that were typed."""
-    values: dict[str, dict[str, Any]] = {"": {"settings": read.settings} if read.settings else {}}
+    values: dict[str, Any] = {"settings": read.settings} if read.settings else {}
     for name, option in read.options.items():
         if name in read.given:
-            values.setdefault(option.owner, {})[option.field] = _converted(f"--{name}", option, read.given[name])
+            values[option.field] = _converted(f"--{name}", option, read.given[name])
         elif option.default is MISSING:
             said = name.upper() if name in command.arguments else f"--{name}"
             raise UsageError(f"{said} is missing; for example: {examples(command)[0]}")
-    made = command(**values.pop(""))
-    return replace(made, **{owner: replace(getattr(made, owner), **given) for owner, given in values.items()})
+    return command(**values)
 
 
 def examples(command: type[Any]) -> list[str]:
     """The examples in a command's docstring."""
-    return [line.strip() for line in (command.__doc__ or "").splitlines() if line.strip().startswith("nrm ")]
+    _, _, below = (command.__doc__ or "").partition("For example:")
+    return [line.strip() for line in below.splitlines() if line.strip()]
 
 
 def _converted(name: str, option: Option, words: Words) -> Any:
@@ -220,9 +217,7 @@ def _current(
         now = _OLD.get(f"{command} --{head}") or _OLD.get(f"--{head}") or RENAMED.get(head.replace("-", "_"), "")
         name, _, value = now.replace("_", "-").partition(" ")
         new = f"{name}{dot}{rest}" if name in known or "." in name else new
-    if head in ("symbols", "propositions") and new != head:
-        meant = Words(part.strip() for word in words for part in word.split(",") if part.strip())
-    elif value:
+    if value:
         meant = Words([value.format(*words), *words[1:]] if "{}" in value else [value, *words])
     if not dot and (values := RENAMED_VALUES.get(head) or RENAMED_VALUES.get(new)):
         meant = Words(values.get(word, word) for word in meant)

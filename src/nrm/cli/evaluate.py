@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
@@ -17,7 +17,7 @@ from nrm.settings import Count
 if TYPE_CHECKING:
     from nrm.agents import Evaluation, Trainer
     from nrm.machines import TaskSet
-    from nrm.runs import RunConfig
+    from nrm.runs import RunConfig, RunFolder
 
 
 Figures = dict[str, float | None]
@@ -47,8 +47,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         """Play and print."""
         import torch
 
-        from nrm.agents import evaluate, unrewarded
-        from nrm.runs import find_run
+        from nrm.runs import Family, OneTask, find_run
 
         self.chosen_family()
         torch.set_num_threads(1)
@@ -57,8 +56,13 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         if not trainer.done:
             amount = f"{trainer.reached:,} of {config.amount:,} {config.unit}"
             print(f"nrm: the run is unfinished: {amount}", file=sys.stderr)
-        if trainer.tasks is not None:
-            return self._execute(trainer, config)
+        play = {OneTask: self._repeat, Family: self._execute}[type(config.about)]
+        return play(folder, trainer, config)
+
+    def _repeat(self, folder: RunFolder, trainer: Trainer, config: RunConfig) -> int:
+        """The task that the agent was trained on: how well it does, greedily and by sampling."""
+        from nrm.agents import evaluate, unrewarded
+
         if any((self.task, self.family, self.greedy)):
             raise UsageError(f"the agent in {self.folder} was trained on one task; drop --task, --family and --greedy")
         count, belief = min(16, self.episodes), self.belief or unrewarded(trainer.learner.memory)
@@ -83,17 +87,16 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             print(f"nrm: {note}", file=sys.stderr)
         return 0
 
-    def _execute(self, trainer: Trainer, config: RunConfig) -> int:
+    def _execute(self, _: RunFolder, trainer: Trainer, config: RunConfig) -> int:
         """Tasks that the agent may never have seen: how often it executes each."""
         from nrm.agents import by_size, check_new_tasks, evaluate_tasks
 
-        assert trainer.tasks is not None
         given = [f"--{name}" for name in ("task", "family") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other; give one of them")
         if self.count is not None and self.family is None:
             raise UsageError("--count needs a task sampler: --family mixture")
-        pool, trained = self._tasks(config, trainer.tasks)
+        pool, trained = self._tasks(config, cast("TaskSet", config.pool))
         check_new_tasks(trainer, pool)
         belief = self.belief or "open-loop"
         with stage_progress() as progress:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import msgspec
-
+from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
 from nrm.cli.options import MachineOptions, WorkOptions
 from nrm.cli.terminal import plain_console, table
 from nrm.files import check_folder, write_json
 from nrm.machines import is_machine_file, save_machine
 from nrm.neural import Attempt, FitConfig
-from nrm.settings import Count
+from nrm.settings import GrounderSetting, NoiseSettings
 
 if TYPE_CHECKING:
     from nrm.cli.fitting import FitOutcome
     from nrm.machines import MooreMachine
     from nrm.neural import RecordedEpisodes
 
-Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Fit(MachineOptions, WorkOptions):
-    """Learn a grounder, a machine or both from logged episodes, and save the model.
+class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting):
+    """Learn a grounder, a machine or both from logged episodes (.npz), and save the model.
 
     The folder --out, out/fit by default, gets model.pt, machine.json and record.json; give it to nrm monitor, or to nrm
     train --grounding.initial. The exit status is 1 if the model does not explain the episodes.
@@ -35,7 +32,7 @@ class Fit(MachineOptions, WorkOptions):
       nrm fit episodes.npz --task 3
       nrm fit sessions.csv --task "F(walk & F run)" --symbols walk,run,rest
       nrm fit episodes.npz --task "F a" --symbols a,b
-      nrm fit episodes.npz --learn both --states 8
+      nrm fit episodes.npz --learn both --max-states 8
     """
 
     arguments: ClassVar = ("episodes",)
@@ -44,20 +41,22 @@ class Fit(MachineOptions, WorkOptions):
     verdict; or minari:ID."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What to learn. grounding: symbols, for a known task. machine: the task, from true symbols in the file. both."""
-    states: Count = 12
-    """Largest number of states of a learned machine."""
-    reward_noise: Noise = 0.0
-    """Probability of a wrong reward, if a machine is learned."""
-    label_noise: Noise = 0.0
-    """Probability of a wrong symbol (with --learn both: a wrong observation), if a machine is learned."""
-    grounder: str = "auto"
-    """Grounder: auto (cnn for images, otherwise mlp), mlp, cnn, pooled, recurrent, paper, or module:name."""
-    fit: FitConfig = field(default_factory=FitConfig)
+    usual: ClassVar = {**FitConfig.usual, "max_states": 12}
+
+    @property
+    def limits(self) -> Limits:
+        """Those of a machine that is compiled, not learned."""
+        return DEFAULT_LIMITS
+
+    @property
+    def config(self) -> FitConfig:
+        """How to learn."""
+        return FitConfig(**{item.name: getattr(self, item.name) for item in fields(FitConfig)})
 
     def run(self) -> int:
         """Learn, print what came of it, and save it. Status 1: no restart explains the episodes."""
         out = self.out or Path("out/fit")
-        self._check()
+        self._refuse_idle_options()
         if old := [name for name in ("model.pt", "record.json", "machine.json") if (out / name).exists()]:
             raise UsageError(f"{out} already holds {' and '.join(old)}; remove them, or name another folder with --out")
         check_folder(out)
@@ -75,7 +74,7 @@ class Fit(MachineOptions, WorkOptions):
         print(f"wrote {out}/model.pt")
         return 0 if outcome.explained else 1
 
-    def _check(self) -> None:
+    def _refuse_idle_options(self) -> None:
         """Refuse options that would change nothing."""
         if self.task is None and self.learn == "grounding":
             raise UsageError('learning the grounding needs a task: --task "F a"; if it is unknown, add --learn both')
@@ -96,7 +95,7 @@ class Fit(MachineOptions, WorkOptions):
         if names_symbols or self.symbols is not None or self.propositions is not None:
             return self.source().machine
         if recorded.symbol_names:
-            return replace(self, symbols=",".join(recorded.symbol_names)).source().machine
+            return replace(self, symbols=recorded.symbol_names).source().machine
         if not self.says_everything:
             raise UsageError("the file names no symbols; name those of the task: --symbols a,b,c")
         return self.source().machine

@@ -84,7 +84,7 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
     if task is not None:
         recorded = named_as(recorded, task.alphabet)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options.fit.seed)
+        torch.manual_seed(options.seed)
         if options.learn == "grounding":
             assert task is not None
             return _grounding(options, recorded, task, progress)
@@ -94,7 +94,7 @@ def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, p
 def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, progress: Progress | None) -> FitOutcome:
     episodes = recorded.buffer(task)
     model = NeuralRewardMachine.made(task, partial(GROUNDERS[options.grounder].from_shape, recorded.shape))
-    record = fit(model, episodes, "grounding", options.fit, progress=progress)
+    record = fit(model, episodes, "grounding", options.config, progress=progress)
     lines = _amount(episodes) | _descended(record)
     more: Json = {"attempts": list(map(dataclasses.asdict, record.attempts))}
     verdict, diagnosis = _judged(model, episodes, task)
@@ -114,7 +114,7 @@ def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None
     names = recorded.symbol_names or tuple(f"s{number}" for number in range(int(recorded.symbols.max()) + 1))
     alphabet = Alphabet.exclusive(names) if task is None else task.alphabet
     episodes = recorded.buffer(task)
-    inferred, used = infer(episodes, options.states, options.fit, letters=_true_letters, **_noise(options))
+    inferred, used = infer(episodes, options.max_states, options.config, letters=_true_letters, **_noise(options))
     found = over_alphabet(inferred, used, alphabet)
     lines = _amount(episodes) | _merged(inferred, found, [alphabet.letter_name(int(letter)) for letter in used])
     if task is not None:
@@ -128,7 +128,7 @@ def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -
     episodes = recorded.buffer(task)
     entry = GROUNDERS[options.grounder]
     make = None if options.grounder == "auto" else lambda count: entry.from_shape(recorded.shape, count)
-    made = discover(episodes, options.states, options.fit, grounder=make, **_noise(options))
+    made = discover(episodes, options.max_states, options.config, grounder=make, **_noise(options))
     names = list(made.machine.alphabet.symbols)  # of continuous observations: a grounder reads symbols
     if made.inferred.hypothesis.letters == len(made.observations):
         names = [observation_name(row, place) for place, row in enumerate(made.observations)]

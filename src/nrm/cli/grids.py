@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -12,7 +12,7 @@ from nrm.cli.terminal import grid_progress, interrupt_flag, plain_console, stage
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
 from nrm.settings import Count
-from nrm.sweeps import PAPER, Grid
+from nrm.sweeps import PAPER_LISTS, Grid
 
 if TYPE_CHECKING:
     from nrm.results import Record, ResultRow
@@ -171,7 +171,7 @@ class Sweep(GridOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reproduce(GridOptions):
+class Reproduce(GridOptions, Grid):
     """Repeat the experiments of the paper: 8 tasks, 3 methods, 5 seeds, 2 environments, and its groundability table.
 
     The folder --out holds the runs, tables, figures and a report. You can interrupt the command; run it again to
@@ -185,15 +185,16 @@ class Reproduce(GridOptions):
 
     quick: bool = False
     """A small version that takes minutes: the map environment, 2 seeds, 1,000 episodes, unless other options say so."""
-    grid: Grid = field(default_factory=lambda: PAPER)
+    usual: ClassVar = {**Grid.usual, **PAPER_LISTS}
 
     def run(self) -> int:
         """Run the grid, and write what the paper shows."""
-        grid = self.grid
+        grid = Grid(**{item.name: getattr(self, item.name) for item in fields(Grid)})
         if self.quick:
             smaller: dict[str, Any] = {"envs": ("map",), "seeds": (0, 1), "total_episodes": 1000}
-            left = {name: value for name, value in smaller.items() if getattr(grid, name) == getattr(PAPER, name)}
-            grid = replace(grid, **left)
+            grid = replace(
+                grid, **{name: new for name, new in smaller.items() if getattr(grid, name) == PAPER_LISTS[name]}
+            )
             print(_left_out(grid))
         status = self.run_grid(grid)
         if status != INTERRUPTED:
@@ -203,7 +204,7 @@ class Reproduce(GridOptions):
 
 def _left_out(grid: Grid) -> str:
     missing = [f"{len(grid.seeds)} of the paper's 5 seeds", f"{grid.total_episodes:,} of its 10,000 episodes"]
-    if grid.envs != PAPER.envs:
+    if grid.envs != PAPER_LISTS["envs"]:
         missing.append(f"the {grid.envs[0]} environment only")
     if len(grid.tasks) != 8:
         missing.append(f"{len(grid.tasks)} tasks, not its 8")

@@ -21,11 +21,9 @@ def print_help(name: str, command: type[Any]) -> None:
     print(f"usage: nrm {' '.join([name, *loose, '[OPTIONS]'])}\n")
     width = shutil.get_terminal_size().columns
     for paragraph in (inspect.getdoc(command) or "").split("\n\n"):
-        listed = "\n  nrm " in paragraph
-        print(f"{paragraph if listed else textwrap.fill(paragraph, width, break_on_hyphens=False)}\n")
+        examples = "\n  nrm " in paragraph
+        print(f"{paragraph if examples else textwrap.fill(paragraph, width, break_on_hyphens=False)}\n")
     texts = documented(command)
-    for inner in get_type_hints(command).values():
-        texts |= documented(inner) if is_dataclass(inner) and isinstance(inner, type) else {}
     rows = []
     first = [*command.arguments, "task", "tasks", "env", "method", "out"]
     for option in sorted(known, key=lambda one: first.index(one) if one in first else len(first)):

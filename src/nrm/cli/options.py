@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
+from nrm.errors import NrmError
 from nrm.logic import DEFAULT_LOGIC, check_named, is_paper_task, looks_back, named_formula, read_formula
 from nrm.machines import (
+    AlphabetSettings,
     MooreMachine,
     RewardScheme,
     Task,
@@ -22,12 +23,10 @@ from nrm.machines import (
     split_names,
     with_rewards,
 )
-from nrm.runs import LogicOption
+from nrm.runs import LogicOption, SettingsOption
 from nrm.samplers import Sampler, sampler_of
-from nrm.settings import Count
+from nrm.settings import Checked, Count, SeedSetting, StatesSetting
 
-Settings = Mapping[str, Mapping[str, Any]]
-"""What was typed behind `--section.setting`, by section and setting."""
 _TXT = {
     "terminal": ("fall_off", "terminal"),
     "terminal_edge": ("fall_off", "terminal_edge"),
@@ -38,9 +37,10 @@ _TXT = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(Checked):
     """What the command line can be asked to do: its fields are options."""
 
+    error: ClassVar[type[NrmError]] = UsageError
     arguments: ClassVar[tuple[str, ...]] = ()
     """Options whose values may stand behind the command without their names."""
 
@@ -58,11 +58,10 @@ class JsonOption(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeedOption(Command):
+class SeedOption(Command, SeedSetting):
     """Commands with chance in them."""
 
-    seed: int = 0
-    """Equal seeds give equal results."""
+    usual: ClassVar = {"seed": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,16 +78,6 @@ class WorkOptions(OutOption):
 
     quiet: bool = False
     """Show no progress."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlphabetOptions(Command):
-    """What a task reads."""
-
-    symbols: str | None = None
-    """Comma-separated symbols, exactly one of which holds at each step: a,b,c,d,e."""
-    propositions: str | None = None
-    """Comma-separated propositions, any number of which may hold at a step. Default: those of the formula."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,25 +115,29 @@ class FolderArgument(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentOptions(FolderArgument, TaskOptions):
+class AgentOptions(FolderArgument, TaskOptions, SeedOption):
     """A trained agent, and what it is tested on."""
 
-    seed: int = 12345
-    """Seed of the test episodes."""
+    usual: ClassVar = {"seed": 12345}
     greedy: bool = False
     """Agents of many tasks: take the most probable action instead of sampling."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FamilyOptions(Command):
+class CountOption(Command):
+    """Commands that sample tasks."""
+
+    count: Count | None = None
+    """Number of tasks to sample."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyOptions(CountOption, SettingsOption):
     """Tasks that are sampled from a family."""
 
     family: str | None = None
     """Task sampler: a name from 'nrm tasks', file:PATH for the formulas of a file, or module:name. Its settings are
     options: --family reach --family.max-steps 5."""
-    count: Count | None = None
-    """Number of tasks to sample."""
-    settings: Settings = field(default_factory=dict)
 
     def chosen_family(self) -> Sampler | None:
         """The family of that name, with the settings that it was given; None where there is none."""
@@ -179,14 +172,13 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachineOptions(TaskOptions, AlphabetOptions):
+class MachineOptions(TaskOptions, AlphabetSettings, StatesSetting):
     """A task, and how its machine is made."""
 
     arguments: ClassVar[tuple[str, ...]] = ("task",)
+    usual: ClassVar = {"max_states": DEFAULT_LIMITS.states}
     reward: str | None = None
     """Reward scheme: distance (the default), three_value, acceptance, distinct, or a potential per state: 0,50,100."""
-    max_states: Count = DEFAULT_LIMITS.states
-    """Stop with an error beyond this many states."""
     txt: tuple[Literal["terminal", "terminal_edge", "first", "rewards"], ...] = ()
     """How to read a .txt file. If no edge matches, the episode ends with reward 0 (terminal), or with the reward of the
     last edge to a terminal state (terminal_edge). If several match, the first is taken (first). States output rewards

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from nrm.cli.options import FolderArgument, OutOption
+from nrm.cli.options import CountOption, FolderArgument, OutOption
 from nrm.cli.terminal import stage_progress
 from nrm.errors import counted
-from nrm.settings import Count
 
 if TYPE_CHECKING:
     from nrm.report import Page
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(FolderArgument, OutOption):
+class Report(FolderArgument, OutOption, CountOption):
     """Write an HTML report on all runs in a folder: one file that needs no server and no network.
 
-    The default file is index.html in the folder.
+    The default file is index.html in the folder. Agents of many tasks are tested on 24 unseen formulas, or --count.
 
     For example:
       nrm report runs
@@ -35,8 +34,6 @@ class Report(FolderArgument, OutOption):
     """Number of runs per method, task and environment whose episodes are recorded."""
     task: tuple[str, ...] = ()
     """Agents of many tasks: a formula to test, also an unseen one. May be repeated."""
-    formulas: Count = 24
-    """Agents of many tasks: number of unseen formulas to sample and test."""
 
     def run(self) -> int:
         """Read, play, write."""
@@ -50,7 +47,7 @@ class Report(FolderArgument, OutOption):
                 self.folder,
                 self.title,
                 recorded=self.recorded,
-                formulas=self.formulas,
+                formulas=24 if self.count is None else self.count,
                 tasks=self.task,
                 progress=progress,
             )

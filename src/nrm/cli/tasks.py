@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass
 
 from nrm.cli.arguments import UsageError
-from nrm.cli.options import AlphabetOptions, FamilyOptions, JsonOption, SeedOption
+from nrm.cli.options import FamilyOptions, JsonOption, SeedOption
 from nrm.cli.terminal import plain_console, print_records
 from nrm.errors import listing
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
-from nrm.machines import Alphabet, alphabet_of
+from nrm.machines import Alphabet, AlphabetSettings, alphabet_of
+from nrm.runs import alone_note
 from nrm.samplers import SAMPLERS, Sampler, sample_tasks
 from nrm.shortcuts import TaskSetShortcuts, task_set_shortcuts
 
@@ -19,7 +20,7 @@ LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
+class Tasks(FamilyOptions, AlphabetSettings, SeedOption, JsonOption):
     """List the paper's tasks, the patterns and the task samplers; or sample tasks.
 
     With --family, sample tasks and say which symbols their rewards can teach together. The default symbols are those
@@ -84,12 +85,6 @@ class Tasks(FamilyOptions, AlphabetOptions, SeedOption, JsonOption):
         if note := alone_note(family, pool.alphabet):
             print(f"{note}. Try --propositions a,b,c,d")
         return 0
-
-
-def alone_note(family: Sampler, alphabet: Alphabet) -> str:
-    """That a sampler has lost its meaning over such an alphabet; empty if it has not."""
-    lost: str = getattr(family, "alone", "")
-    return f"note: where {alphabet.caveat}, {lost}" if lost and alphabet.caveat else ""
 
 
 def _verdict(found: TaskSetShortcuts) -> str:

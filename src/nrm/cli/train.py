@@ -16,7 +16,6 @@ from nrm.cli.arguments import Arguments, UsageError
 from nrm.cli.helping import print_settings
 from nrm.cli.learned import learned_lines
 from nrm.cli.options import SeedOption, TaskOptions, WorkOptions
-from nrm.cli.tasks import alone_note
 from nrm.cli.terminal import interrupt_flag, progress_bars
 from nrm.errors import NrmError, NrmWarning, describe, listing
 from nrm.runs import AUTO, RunOptions
@@ -81,16 +80,14 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
 
     def _new(self) -> tuple[RunFolder, Trainer]:
         """The folder of a new run, and its trainer. What cannot be built leaves no folder behind."""
-        from nrm.runs import RunFolder, check_teaching
+        from nrm.runs import RunFolder
 
         if self.out is None:
             raise UsageError("the folder of the run is missing: --out FOLDER")
         folder = RunFolder(self.out)
         config = self._config()
-        if config.tasks is not None:
-            print(f"sampling tasks from {config.tasks} …", file=sys.stderr, flush=True)
-            if note := alone_note(config.settings["family"], config.alphabet):
-                print(f"nrm: {note}", file=sys.stderr, flush=True)
+        for note in config.about.notes(config):
+            print(note, file=sys.stderr, flush=True)
         try:
             trainer = folder.begin(config)
         except NrmError:
@@ -99,7 +96,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
             if not any(":" in name for name in (self.method, self.algorithm, self.env)):
                 raise
             raise UsageError(f"your module failed: {describe(error)}") from error
-        for names in check_teaching(config):
+        for names in config.about.confusable(config):
             warnings.warn(
                 f"the rewards of these tasks cannot separate {listing(names)}, however long you train; more tasks may "
                 "(nrm tasks --family NAME)",
@@ -204,9 +201,6 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
         print(f"last grounding check: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
-    if trainer.done and trainer.tasks is not None:
-        print(f"try a formula: nrm evaluate {folder.path} --task '{trainer.tasks.names[0]}'")
-    elif trainer.done:
-        print(f"next: nrm evaluate {folder.path}, nrm watch {folder.path}")
-    else:
-        print(f"saved; continue with: nrm train --resume {folder.path}")
+    config = folder.config()
+    go_on = f"saved; continue with: nrm train --resume {folder.path}"
+    print(config.about.way_on(folder.path, config) if trainer.done else go_on)

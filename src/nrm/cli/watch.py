@@ -25,7 +25,6 @@ from nrm.files import write_bytes
 if TYPE_CHECKING:
     from nrm.agents import Played, Trainer
     from nrm.machines import MooreMachine
-    from nrm.runs import RunConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +52,7 @@ class Watch(AgentOptions, OutOption):
         torch.set_num_threads(1)
         folder = find_run(self.folder)
         trainer, config = folder.load_policy(), folder.config()
-        machine = self._machine(trainer, config)
+        machine = config.about.chosen(trainer, config, self.task_text)
         mode = "ansi" if self.out is None else "rgb_array"
         env = config.env_config.render(machine, mode, config.end)
         if self.out is not None and env.render_mode != mode:
@@ -73,7 +72,7 @@ class Watch(AgentOptions, OutOption):
             if symbols is not None and shown.read is not None:
                 lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
             lines += _learned_states(trainer, shown)
-            if trainer.tasks is not None and shown.belief is not None:
+            if shown.belief is not None and shown.memory.shape[-1] == 4 * machine.alphabet.size + 1:
                 lines.append(f"  {wish_line(machine, shown.memory[0].tolist())}")
             lines = lines if self.task is None else [self.task, *lines]
             if self.out is None:
@@ -88,23 +87,6 @@ class Watch(AgentOptions, OutOption):
         if (learned := folder.machines()) is not None:
             console.print("\n".join(learned_lines(learned, len(trainer.history.returns))), markup=False)
         return 0
-
-    def _machine(self, trainer: Trainer, config: RunConfig) -> MooreMachine:
-        """That of the task to execute."""
-        from nrm.agents import check_new_tasks
-        from nrm.machines import TaskSet
-
-        machine = trainer.env.machine
-        if trainer.tasks is None:
-            if self.task is not None:
-                raise UsageError(f"the agent in {self.folder} was trained on one task; drop --task")
-            return machine
-        if self.task is None:
-            symbols = machine.alphabet.symbols
-            raise UsageError(f"the task is missing; give one over {listing(symbols)}: --task 'F {symbols[0]}'")
-        machine = config.task_named(str(self.task_text)).machine()
-        check_new_tasks(trainer, TaskSet((machine,), (self.task,)))
-        return machine
 
 
 def wish_line(machine: MooreMachine, view: Sequence[float]) -> str:

@@ -16,9 +16,9 @@ from nrm.envs.task_env import TaskEnv
 from nrm.envs.task_runner import End
 from nrm.errors import ConfigError, EnvError, MissingModuleError, UnknownSymbolError, listing, suggestion, unknown
 from nrm.logic import Formula, atom
-from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, alphabet_of, task_from_text
+from nrm.machines import Alphabet, AlphabetSettings, MooreMachine, Task, TaskSet, alphabet_of, task_from_text
 from nrm.registry import Registry, import_value
-from nrm.settings import Checked, Count
+from nrm.settings import USUAL, Checked, Count
 
 
 class Board(NamedTuple):
@@ -131,6 +131,9 @@ class SymbolsConfig(Checked, EnvConfig):
 
     empty: Symbol | None = "empty"
     """The symbol for "nothing else"; None if then no proposition is true."""
+    steps: Count | None = None
+    """Time limit of an episode. Default: 50 on the grid with items, 75 in LetterWorld, 100 among discs; otherwise that
+    of the environment, or 1,000 if it has no TimeLimit."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,14 +146,19 @@ class SymbolsConfig(Checked, EnvConfig):
 class OwnEnvConfig(SymbolsConfig):
     """An environment of ours, whose N episodes step together."""
 
-    steps: Count | None = None
-    """Time limit of an episode. Default: 50 on the grid with items, 75 in LetterWorld, 100 among discs."""
+    observation: str = USUAL
+    """Grid with items: map (the position, (2,) float32) or image (from above, (pixels, pixels, 3) uint8). LetterWorld:
+    planes (zeros and ones per letter, (size, size, letters) uint8) or image ((8 * size, 8 * size, 3) uint8), with the
+    agent in the middle. Discs: position (x and y, (2,) float32) or lidar (for each name and ray the distance to the
+    nearest disc as a share of 2, (names * 16,) float32)."""
 
-    usual_steps: ClassVar[int]
+    observations: ClassVar[tuple[str, ...]] = ()
+    """What can be observed, the usual first."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "steps", self.steps or self.usual_steps)
+        if self.observation not in self.observations:
+            raise EnvError(unknown("observation", self.observation, self.observations))
         if self.empty in self.names:
             raise EnvError(f"'{self.empty}' names something, and a place where nothing is; rename one of them")
 
@@ -198,16 +206,15 @@ class OwnEnvConfig(SymbolsConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledConfig(SymbolsConfig):
+class LabelledConfig(AlphabetSettings, SymbolsConfig):
     """An environment of Gymnasium's, in which a labelling function says what holds."""
 
+    source: str = field(kw_only=False)
+    """Where it comes from: `MiniGrid-LavaGapS5-v0`, `gym:ID`, `gym:package:ID`, or `module:name` of a function or class
+    that makes an environment."""
     label: str | None = None
     """Labelling function: module:name of a function of (observation, info, environment), info:KEY, or labels,
     propositions, get_events or label. Default: whichever of the last four the environment has; in MiniGrid, our own."""
-    symbols: tuple[Symbol, ...] | None = None
-    """Exactly one of these is true at each step."""
-    propositions: tuple[Symbol, ...] | None = None
-    """Any number of these is true at a step. Default: those of the formula."""
     kwargs: dict[str, Argument] = field(default_factory=dict)
     """Arguments of the environment: --env.kwargs.size 8."""
 

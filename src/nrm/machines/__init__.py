@@ -1,6 +1,6 @@
 """Moore machines whose outputs are rewards: alphabets, tasks, rewards, equivalence, files and pictures."""
 
-from nrm.machines.alphabet import Alphabet, alphabet_of, split_names
+from nrm.machines.alphabet import Alphabet, AlphabetSettings, alphabet_of, split_names
 from nrm.machines.drawing import Picture, draw, render, text_picture
 from nrm.machines.formats.dot import colour, graphviz, to_dot
 from nrm.machines.formats.files import (
@@ -48,6 +48,7 @@ __all__ = [
     "FORMATS",
     "TOLERANCE",
     "Alphabet",
+    "AlphabetSettings",
     "Difference",
     "FallOff",
     "LevelCodec",

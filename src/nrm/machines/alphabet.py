@@ -19,6 +19,7 @@ from nrm.aliases import BoolArray, IntArray, Json, Letter, Step, Symbol, Trace
 from nrm.automata import MAX_LISTED, Cube, Dfa, in_columns, shortest_cubes
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
+from nrm.settings import Checked
 
 Value = TypeVar("Value")
 
@@ -416,6 +417,23 @@ def check_name(name: object, what: str = "symbol") -> None:
     problem = name_problem(name, what)
     if problem:
         raise AlphabetError(problem)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphabetSettings(Checked):
+    """What a task reads."""
+
+    symbols: tuple[Symbol, ...] | None = None
+    """Exactly one of these holds at each step: a,b,c,d,e."""
+    propositions: tuple[Symbol, ...] | None = None
+    """Any of these may hold at a step: a,b,c. Those of the formula, where nobody says what can hold."""
+
+    def __post_init__(self) -> None:
+        for name in ("symbols", "propositions"):
+            if (said := getattr(self, name)) is not None:
+                parts = [said] if isinstance(said, str) else said
+                object.__setattr__(self, name, tuple(part for one in parts for part in split_names(one)))
+        super().__post_init__()
 
 
 def split_names(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from nrm.errors import LearningError, NrmError
-from nrm.settings import Checked, Count, Positive
+from nrm.settings import USUAL, Checked, Count, Positive, SeedSetting
 
 Objective = Literal["em", "sequence", "marginal"]
 Maximisation = Literal["posterior", "evidence"]
@@ -32,26 +32,25 @@ class FitSettings(Checked):
     """Learning rate of Adam for the grounder; it falls to a tenth on a cosine schedule."""
     batch_size: Count | None = None
     """Episodes in a minibatch. Default: all."""
-    restarts: Count | None = None
-    """Maximum number of random restarts. The first that explains the episodes is taken; see target."""
-    target: float = 0.002
+    restarts: Count = 32
+    """Maximum number of random restarts. The first that explains the episodes is taken; see target. During training an
+    eighth of it, unless the objective is em."""
+    target: Positive = USUAL
     """Loss in nats per step at which the episodes count as explained and training stops."""
 
     error: ClassVar[type[NrmError]] = LearningError
 
 
 @dataclass(frozen=True)
-class FitConfig(FitSettings):
+class FitConfig(FitSettings, SeedSetting):
     """How to learn from logged episodes. The defaults suit grounding with a known machine."""
 
-    restarts: Count = 32
-    """Maximum number of random restarts. The first that explains the episodes is taken; see target."""
+    usual: ClassVar = {"target": 0.002, "seed": 0}
+
     held_out: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.15
     """Share of the episodes that is held out, to choose among restarts."""
     patience: Count = 80
     """Epochs without improvement after which a restart ends."""
-    seed: int = 0
-    """Seed of the split, the initial parameters and the minibatches."""
 
     def network_restarts(self, recurrent: bool) -> int:  # noqa: ARG002 - updates while acting go by it
         """Most attempts where `em` teaches a network directly, because observations cannot be enumerated."""

@@ -1,13 +1,12 @@
+from .about import Family as Family, OneTask as OneTask, about as about, alone_note as alone_note
 from .checkpoint import Column as Column
 from .choosing import (
-    Choice as Choice,
-    choose_algorithm as choose_algorithm,
     choose_run as choose_run,
     default_sections as default_sections,
     env_as_set as env_as_set,
     read_recipe as read_recipe,
 )
-from .config import RunConfig as RunConfig, check_teaching as check_teaching
+from .config import RunConfig as RunConfig
 from .folder import (
     RunFolder as RunFolder,
     clear_beginnings as clear_beginnings,
@@ -35,6 +34,7 @@ from .words import (
     AUTO as AUTO,
     LogicOption as LogicOption,
     RunOptions as RunOptions,
+    SettingsOption as SettingsOption,
     Words as Words,
     literal as literal,
 )

@@ -5,32 +5,22 @@ Recipes are settings that belong together, as small TOML files; ours are in the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from gymnasium import spaces
-
 from nrm.agents import ALGORITHMS, METHODS, NetworkConfig, find_device
-from nrm.envs import End, EnvConfig, Spaces, find_env
+from nrm.envs import End, EnvConfig, find_env
 from nrm.errors import ConfigError, unknown
 from nrm.files import parse_toml, read_text
 from nrm.machines import Task, alphabet_of, is_machine_file, task_of_machine_file, task_toml
+from nrm.runs.about import NO_RECIPE, about
 from nrm.runs.config import RunConfig
 from nrm.runs.sections import Changes, Sections, base_sections, changed
 from nrm.runs.words import AUTO
 from nrm.samplers import TaskSetConfig
-
-CONTINUOUS: Mapping[str, Any] = {"norm_adv": False, "ent_coef": 0.05, "final_ent_coef": 0.005}
-"""Settings of PPO for continuous actions. Where nothing is paid yet, advantages that are scaled up are noise, and drown
-the entropy that would lead an agent on to what the task asks for next; see `docs/how-to/observation-spaces.md`."""
-
-
-NO_RECIPE = "none"
 
 
 class Recipe(NamedTuple):
@@ -90,14 +80,6 @@ def _check(name: str, data: Mapping[str, Any]) -> None:
                 raise ConfigError(f"{name}: {unknown('setting', f'{section}.{key}', known[section])}")
 
 
-class Choice(NamedTuple):
-    """An algorithm, and what of its settings suits an environment."""
-
-    name: str
-    settings: Mapping[str, Any] = {}
-    """Changes of the algorithm's defaults."""
-
-
 def env_as_set(env: str, changes: Changes | None = None) -> EnvConfig:
     """The environment of that name, with the changes of its section."""
     own = {name: values for name, values in (changes or {}).items() if name in ("env", "world")}
@@ -105,57 +87,14 @@ def env_as_set(env: str, changes: Changes | None = None) -> EnvConfig:
     return found
 
 
-def choose_algorithm(env: EnvConfig, algorithm: str, tasks: str | None = None) -> Choice:
-    """The algorithm of that name as it is; `auto` is the one that suits the environment, and PPO for many tasks."""
-    if algorithm != AUTO:
-        return Choice(algorithm)
-    if tasks is not None:
-        return Choice("ppo")
-    found = env.spaces()
-    return Choice(env.algorithm()) if found is None else suited(found)
-
-
-def suited(found: Spaces) -> Choice:
-    """PPO where actions are continuous or observations hardly come again; A2C, which is faster, where there are few."""
-    if isinstance(found.action, spaces.Box):
-        return Choice("ppo", CONTINUOUS)
-    # So many distinct observations are taken for a list, such as the cells of a grid.
-    return Choice("a2c" if _values(found.observation) <= 1024 else "ppo")
-
-
-def _values(space: spaces.Space[Any]) -> float:
-    """How many different observations a space has; of whatever is no list of choices, infinitely many."""
-    if isinstance(space, spaces.Dict):
-        return math.prod(map(_values, space.spaces.values()))
-    if isinstance(space, spaces.Discrete):
-        return float(space.n)
-    if isinstance(space, spaces.MultiBinary):
-        return math.prod([2.0] * math.prod(space.shape))
-    if isinstance(space, spaces.MultiDiscrete):
-        return math.prod(map(float, space.nvec.flat))
-    if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.integer):
-        counts: list[float] = (space.high.astype(float) - space.low.astype(float) + 1).flatten().tolist()
-        return math.prod(counts)
-    return math.inf
-
-
-def choose_recipe(name: str, env: EnvConfig, tasks: str | None = None) -> Recipe:
-    """The recipe of that name; `auto` is, for many tasks, the one that the environment names."""
-    if name == AUTO:
-        name = NO_RECIPE if tasks is None else env.recipe()
-    return read_recipe(name)
-
-
 def default_sections(
-    env: EnvConfig, method: str, algorithm: str | Choice, recipe: str | Recipe = AUTO, tasks: str | None = None
+    env: EnvConfig, method: str, algorithm: str, recipe: str = AUTO, tasks: str | None = None
 ) -> dict[str, Any]:
-    """The settings of a run in an environment before anybody has changed any.
-
-    `tasks`: the family, where there are many tasks.
-    """
-    how = algorithm if isinstance(algorithm, Choice) else choose_algorithm(env, algorithm, tasks)
-    sections = base_sections(env, method, ALGORITHMS[how.name].config(**how.settings), tasks)
-    return (choose_recipe(recipe, env, tasks) if isinstance(recipe, str) else recipe).applied(sections)
+    """The settings of a run in an environment before anybody has changed any. `tasks`: the family of many tasks."""
+    what = about("", tasks)
+    chosen, usual = what.suits(env, algorithm)
+    sections = base_sections(env, method, ALGORITHMS[chosen].config(), what)
+    return read_recipe(usual if recipe == AUTO else recipe).applied(sections)
 
 
 def choose_run(
@@ -164,7 +103,7 @@ def choose_run(
     method: str = "nrm",
     seed: int = 0,
     *,
-    algorithm: str | Choice = AUTO,
+    algorithm: str = AUTO,
     recipe: str = AUTO,
     total_episodes: int | None = None,
     num_envs: int | None = None,
@@ -186,19 +125,18 @@ def choose_run(
         raise ConfigError(f"a task ({task}) and a task sampler ({tasks}) are given together; give one of them")
     changes = settings or {}
     place = env_as_set(env, changes)
-    chosen = algorithm if isinstance(algorithm, Choice) else choose_algorithm(place, algorithm, tasks)
-    followed = choose_recipe(recipe, place, tasks)
-    sections = default_sections(place, method, chosen, followed, tasks)
+    found = None if tasks is not None else task if isinstance(task, Task) else _task(task, place)
+    what = about("" if found is None else task_toml(found), tasks)
+    chosen, usual = what.suits(place, algorithm)
+    followed = read_recipe(usual if recipe == AUTO else recipe)
+    sections = followed.applied(base_sections(place, method, ALGORITHMS[chosen].config(), what))
     sections = changed(sections, {name: new for name, new in changes.items() if name not in ("env", "world")}, also)
-    found = None
-    if tasks is None:
-        found = task if isinstance(task, Task) else _task(task, place)
-    counts = (num_envs, followed.num_envs, ALGORITHMS[chosen.name].num_envs)
-    config = RunConfig(
-        task="" if found is None else task_toml(found),
+    counts = (num_envs, followed.num_envs, ALGORITHMS[chosen].num_envs)
+    return RunConfig(
+        task=what.text,
         env=env,
         method=method,
-        algorithm=chosen.name,
+        algorithm=chosen,
         total_episodes=10_000 if total_episodes is None else total_episodes,
         num_envs=next(count for count in counts if count is not None),
         seed=seed,
@@ -208,7 +146,6 @@ def choose_run(
         total_timesteps=total_timesteps,
         device=str(find_device(device)),
     )
-    return config.knowing(found)
 
 
 def _task(text: str | None, env: EnvConfig) -> Task:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +11,14 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from nrm.agents import ALGORITHMS, METHODS, Trainer, new_trainer
+from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
-from nrm.envs import BatchedEnv, End, EnvConfig, TaskSpace, find_env, many_task_envs
-from nrm.errors import ConfigError, FileError, NrmWarning, listing, unknown
-from nrm.machines import Alphabet, MooreMachine, Task, TaskSet, load_pool, save_pool, task_from_toml
-from nrm.runs.renamed import Renaming, without_retired
+from nrm.envs import BatchedEnv, End, EnvConfig, find_env
+from nrm.errors import ConfigError, unknown
+from nrm.machines import Alphabet, MooreMachine, Task, TaskSet
+from nrm.runs.about import Family, OneTask, about
+from nrm.runs.renamed import Renaming
 from nrm.runs.sections import Sections, base_sections, read_section
-from nrm.samplers import TaskSetConfig, sample_tasks
-from nrm.shortcuts import task_set_shortcuts
 
 CONFIG_VERSION = 2
 
@@ -87,104 +83,45 @@ class RunConfig:
         """Short name of the configured environment."""
         return self.env_config.title()
 
+    @cached_property
+    def about(self) -> OneTask | Family:
+        """One task, or many."""
+        return about(self.task, self.tasks)
+
     @property
     def alphabet(self) -> Alphabet:
         """The alphabet of the tasks."""
-        return self.build_task().alphabet if self.tasks is None else self._task_space().alphabet
+        return self.about.alphabet(self)
 
     def build_task(self) -> Task:
-        """The task."""
-        if self.tasks is not None:
-            raise ConfigError(f"the run has many tasks, from {self.tasks}, and not one")
-        return self._task
-
-    @cached_property
-    def _task(self) -> Task:
-        return task_from_toml(self.task, "the run's task")
-
-    def knowing(self, task: Task | None) -> RunConfig:
-        """The run itself, which need not read its task any more."""
-        if task is not None:
-            vars(self)["_task"] = task
-        return self
+        """The task; an error where there are many."""
+        return self.about.task
 
     @cached_property
     def pool(self) -> TaskSet | None:
         """The training tasks; None for one task."""
-        if self.tasks is None:
-            return None
-        drawn: TaskSetConfig = self.settings["tasks"]
-        kept: Callable[[], TaskSet | None] | None = vars(self).get("_kept")
-        return self._drawn(drawn) if kept is None else kept()
+        return self.about.pool(self, vars(self).get("_folder"))
 
-    def _drawn(self, drawn: TaskSetConfig) -> TaskSet:
-        alphabet, events = self._task_space()
-        family = self.settings["family"]
-        return sample_tasks(
-            family,
-            alphabet,
-            drawn.count,
-            self._tasks_seed,
-            events=events,
-            max_states=drawn.max_states,
-            without=[self.task_named(text) for text in drawn.held_out],
-            up_to_renaming=drawn.up_to_renaming,
-        )
-
-    @property
-    def _tasks_seed(self) -> int:
-        seed: int | None = self.settings["tasks"].seed
-        return self.seed if seed is None else seed
-
-    @property
-    def origin(self) -> Json:
-        """Everything that the training tasks are sampled from, as JSON values."""
-        drawn: TaskSetConfig = self.settings["tasks"]
-        alphabet, events = self._task_space()
-        return {
-            "family": self.tasks,
-            "settings": asdict(self.settings["family"]),
-            "count": drawn.count,
-            "max_states": drawn.max_states,
-            "held_out": list(drawn.held_out),
-            **({"up_to_renaming": True} if drawn.up_to_renaming else {}),  # runs from before it came have no such key
-            "seed": self._tasks_seed,
-            "alphabet": [alphabet.kind, *alphabet.symbols, *(alphabet.occurring or ())],
-            "events": [event.brief() for event in events],
-        }
-
-    def with_tasks(self, kept: Callable[[], TaskSet | None]) -> RunConfig:
-        """The same run, whose tasks, when somebody asks for them, are found and not drawn."""
+    def within(self, folder: Path) -> RunConfig:
+        """The same run, whose tasks, when somebody asks for them, are found in its folder and not sampled."""
         known = replace(self)
-        object.__setattr__(known, "_kept", kept)
+        vars(known)["_folder"] = folder
         return known
+
+    def changed(self, **sections: Any) -> RunConfig:
+        """The same run with some other sections of settings, on the same tasks unless these are changed."""
+        new = replace(self, settings={**self.settings, **sections})
+        if "tasks" not in sections and self.pool is not None:
+            vars(new)["pool"] = self.pool
+        return new
 
     def task_named(self, text: str) -> Task:
         """A task over the alphabet of the environment, from its text."""
         return self.env_config.task(text)
 
-    def _task_space(self) -> TaskSpace:
-        space = self.env_config.task_space()
-        if space is None:
-            raise ConfigError(f"the environment '{self.env}' has one task, unlike {listing(many_task_envs())}")
-        return space
-
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
         """A batch of environments with the training tasks, or with others."""
-        given = tasks or self.pool or self.build_task().machine()
-        return self.env_config.build(given, count or self.num_envs, self.end)
-
-    def _training_env(self) -> BatchedEnv:
-        """The environment as the agent trains on it: episodes may be cut off sooner than in a test."""
-        horizon = None if self.tasks is None else self.settings["tasks"].training_horizon
-        if horizon is None:
-            return self.build_env()
-        env = self.settings["env"]
-        if not isinstance(getattr(env, "steps", None), int):
-            raise ConfigError(f"'{self.env}' has no time limit to shorten; drop --tasks.training-horizon")
-        settings = {**self.settings, "env": replace(env, steps=min(horizon, env.steps))}
-        shorter = replace(self, settings=settings)
-        return shorter.build_env(tasks=self.pool)
+        return self.env_config.build(tasks or self.about.given(self), count or self.num_envs, self.end)
 
     @property
     def initial(self) -> str | None:
@@ -195,7 +132,7 @@ class RunConfig:
     def build_trainer(self, grounder: nn.Module | None = None, device: str | torch.device | None = None) -> Trainer:
         """The trainer at the start. `grounder`: a trained grounder to start from; `device`: another device."""
         return new_trainer(
-            self._training_env(),
+            self.about.training(self).build_env(),
             self.method,
             self.algorithm,
             episodes=self.total_episodes,
@@ -234,7 +171,7 @@ class RunConfig:
         renaming = Renaming()
         read = cls.plain(data, renaming)
         given = read.settings
-        defaults = base_sections(find_env(read.env), read.method, ALGORITHMS[read.algorithm].config(), read.tasks)
+        defaults = base_sections(find_env(read.env), read.method, ALGORITHMS[read.algorithm].config(), read.about)
         if missing := [name for name in defaults if name not in given]:
             raise ConfigError(f"the settings lack the section '{missing[0]}'")
         for name in given:
@@ -242,7 +179,7 @@ class RunConfig:
                 raise ConfigError(unknown("section", name, defaults, " in the settings"))
         settings = {}
         for name, section in defaults.items():
-            values = without_retired(name, renaming.section(name, given[name], section))
+            values = renaming.section(name, given[name], section)
             if name == "family" and isinstance(values, Mapping):  # what a sampler is called need not be said
                 values = {**asdict(section), **values}
             settings[name] = read_section(type(section), values, name)
@@ -267,46 +204,3 @@ def extended(config: RunConfig, total_episodes: int | None = None, total_timeste
         more = f"such as {config.length_option} {2 * config.amount}"
         raise ConfigError(f"the run already has {config.amount:,} {config.unit}; give more, {more}")
     return replace(config, **{name: amount, "extended": (*config.extended, config.amount)})  # type: ignore[arg-type]
-
-
-TASKS_FILE = "tasks.npz"
-
-
-def keep_tasks(folder: Path, config: RunConfig) -> None:
-    """Write the tasks of a run into its folder, where it has many."""
-    if config.pool is not None:
-        save_pool(folder / TASKS_FILE, config.pool, config.origin)
-
-
-def check_teaching(config: RunConfig) -> tuple[tuple[str, ...], ...]:
-    """The sets of letters that the tasks of a run cannot teach it to tell apart, where it is to learn symbols.
-
-    Raise where they teach nothing at all.
-    """
-    if config.pool is None or not METHODS[config.method].grounds:
-        return ()
-    found = task_set_shortcuts(config.pool)
-    if len(found.confusable) == 1 and len(found.confusable[0]) == config.pool.alphabet.size:
-        raise ConfigError(f"the tasks from {config.tasks} teach nothing: their rewards separate no two symbols")
-    return found.confusable
-
-
-def kept_tasks(folder: Path, config: RunConfig) -> TaskSet | None:
-    """The tasks of a run from its folder. What is lost, damaged or of other settings is sampled again, with a warning.
-
-    A list of formulas that was changed since is no reason: the run goes on with the tasks that it was begun with.
-    """
-    if config.tasks is None:
-        return None
-    path = folder / TASKS_FILE
-    try:
-        pool, origin = load_pool(path)
-        if origin == json.loads(json.dumps(config.origin)):  # tuples are lists there
-            return pool
-        what = f"{path} holds tasks that were sampled from other settings than those of the run"
-    except FileError as error:
-        what = str(error)
-    warnings.warn(f"{what}; the tasks are sampled again", NrmWarning, stacklevel=2)
-    with suppress(FileError):  # a folder that nothing can be written into is still good to read
-        keep_tasks(folder, config)
-    return config.pool

@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from nrm.errors import (
 )
 from nrm.files import read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
+from nrm.runs.about import TASKS_FILE
 from nrm.runs.checkpoint import (
     GROUNDING,
     METRICS,
@@ -43,7 +43,7 @@ from nrm.runs.checkpoint import (
     save_checkpoint,
     save_policy,
 )
-from nrm.runs.config import TASKS_FILE, RunConfig, check_teaching, extended, keep_tasks, kept_tasks
+from nrm.runs.config import RunConfig, extended
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.lock import LOCK_FILE
 from nrm.runs.tensorboard import EventLog
@@ -133,7 +133,7 @@ class RunFolder:
             raise FileError(f"{self.path} holds {what} already; {go_on}")
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
-        check_teaching(config)
+        config.about.confusable(config)
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         source = None if config.initial is None else known_model(config)
@@ -145,7 +145,7 @@ class RunFolder:
             write_json(new / "config.json", config.to_json())
             for name, text in (files or {}).items():
                 write_text(new / name, text)
-            keep_tasks(new, config)
+            config.about.keep(new, config)
         return trainer
 
     def config(self) -> RunConfig:
@@ -154,8 +154,7 @@ class RunFolder:
         if not path.exists():
             raise FileError(no_run(self.path))
         try:
-            config = RunConfig.from_json(read_json(path))
-            return config.with_tasks(partial(kept_tasks, self.path, config))
+            return RunConfig.from_json(read_json(path)).within(self.path)
         except MissingModuleError as error:
             raise MissingModuleError(f"{path}: {error}") from None
         except ConfigError as error:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from torch import nn
 
-from nrm.agents import Agent, Evaluation, Policy, Trainer, check_new_tasks
+from nrm.agents import Agent, Evaluation, Policy, Trainer
 from nrm.agents import evaluate as evaluate_trainer
-from nrm.errors import ConfigError
-from nrm.machines import MachineLike, TaskSet, as_machine
+from nrm.machines import MachineLike
 from nrm.neural import NeuralRewardMachine
 from nrm.runs.config import RunConfig
 from nrm.runs.folder import find_run, model_of
@@ -78,15 +77,5 @@ def evaluate(
     """
     loaded = run if isinstance(run, LoadedRun) else load_run(run)
     trainer, config = loaded.trainer, loaded.config
-    if trainer.tasks is None:
-        if task is not None:
-            raise ConfigError(f"the agent was trained on one task, and cannot be tested on {task}; leave task out")
-        env = config.build_env(min(episodes, 16))
-        return evaluate_trainer(trainer, env, episodes, seed, greedy, belief)
-    pool = trainer.tasks.subset(range(min(10, len(trainer.tasks))))
-    if task is not None:
-        machine = as_machine(config.task_named(task) if isinstance(task, str) else task, trainer.tasks.alphabet)
-        pool = TaskSet((machine,), (str(task),))
-        check_new_tasks(trainer, pool)
-    env = config.build_env(min(episodes, 250), pool)
-    return evaluate_trainer(trainer, env, episodes, seed, greedy, belief or "open-loop")
+    env = config.build_env(min(episodes, config.about.side_by_side), config.about.tested(trainer, config, task))
+    return evaluate_trainer(trainer, env, episodes, seed, greedy, belief)

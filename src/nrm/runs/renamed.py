@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
-from nrm.errors import ConfigError, NrmWarning
+from nrm.errors import ConfigError, NrmWarning, listing
 from nrm.samplers import RENAMED_SAMPLERS
 
 RENAMED = {
@@ -21,9 +21,9 @@ RENAMED = {
     "flips": "reward_noise",
     "misread": "label_noise",
     # Settings: "section.setting", and the new name in the same section.
+    "env.id": "source",
     "algorithm.discount": "gamma",
     "algorithm.gae": "gae_lambda",
-    "algorithm.clip": "clip_coef",
     "algorithm.critic_weight": "vf_coef",
     "algorithm.entropy_weight": "ent_coef",
     "algorithm.final_entropy_weight": "final_ent_coef",
@@ -38,6 +38,7 @@ RENAMED = {
     "tasks.passed": "curriculum_threshold",
     "tasks.patience": "training_horizon",
     "tasks.restless": "stuck_noise",
+    "inference.states": "max_states",
     "inference.flips": "reward_noise",
     "inference.misread": "label_noise",
     "tasks.most_states": "max_states",
@@ -58,25 +59,31 @@ RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
     "grounding.belief": {"conditioned": "filtered", "open": "open-loop", "crisp": "argmax"},
 }
 """New values by old ones, by key, or by setting: {"section.setting": {"old": "new"}}."""
-RETIRED = {
+RETIRED: Mapping[str, Any] = {
     "tasks.teach": 0.0,
     "tasks.encoding": "two-step",
+    "tasks.seed": None,
     **dict.fromkeys(("algorithm.value_clip", "algorithm.setback_weight", "algorithm.inverse_weight")),
+    **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
+    "algorithm.clip": 0.2,
+    "algorithm.final_learning_rate": 0.0,
     "network.hidden": 120,
     "recurrent.reads_rewards": False,
     "inference.explore": 0.0,
+    "inference.keep": 2000,
+    "inference.settled": 1000,
     **{f"family.{name}": value for name, value in (("undoing", 2), ("beside", 1), ("forbidden", 3))},
     "family.smallest": 4,
     "family.largest": 12,
     **dict.fromkeys(("family.conditions", "family.goals", "env.layout_seed", "env.outside")),
+    **dict.fromkeys(("env.bounds", "env.step", "env.directions", "env.start", "env.edge")),
     **{f"env.{name}": value for name, value in (("noise", 0.0), ("rays", 16), ("reach", 2.0))},
     "env.tile": 8,
     "env.copies": 2,
     "env.view_size": 7,
-    **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
 }
-"""Settings that there were, with the value that does what always happens now: runs that had it can be read. None: with
-any value, since it matters for training alone."""
+"""Settings of the last release that are gone, with the value that does what always happens now; None where there is
+none such."""
 
 
 class Renaming:
@@ -84,6 +91,7 @@ class Renaming:
 
     def __init__(self) -> None:
         self._seen: dict[str, str] = {}
+        self._gone: list[str] = []
 
     def name(self, old: str, known: Collection[str], section: str = "") -> str:
         """The new name of a key or setting that is not among the known ones; the old one where there is none."""
@@ -106,8 +114,14 @@ class Renaming:
 
     def section(self, name: str, values: Any, there: Any) -> Any:
         """The values of a section by their new names. `there`: the section itself, whose fields are the known ones."""
+        if not isinstance(values, Mapping):
+            return values
         known = [item.name for item in fields(there)]
-        return self.keys(values, known, name) if isinstance(values, Mapping) else values
+        new = self.keys(values, known, name)
+        gone = {key: f"{name}.{key}" for key in new if key not in known and f"{name}.{key}" in RETIRED}
+        now = {key: getattr(there, key, RETIRED[path]) for key, path in gone.items()}
+        self._gone += [path for key, path in gone.items() if new[key] is not None and _differ(new[key], now[key])]
+        return {key: value for key, value in new.items() if key not in gone}
 
     def value(self, section: str, key: str, value: Any) -> Any:
         """The new value of a key or setting, or of each in a list; the old one where there is none."""
@@ -121,9 +135,17 @@ class Renaming:
         return new
 
     def warn(self) -> None:
-        """Say what has new names, if anything."""
+        """Say what has new names and what is gone, if anything."""
         warn_renamed(self._seen)
+        if self._gone:
+            warnings.warn(f"gone, and without effect: {listing(self._gone, 40)}", NrmWarning, stacklevel=3)
         self._seen.clear()
+        self._gone.clear()
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two values differ, where tuples are the lists that files have."""
+    return (list(one) != list(other)) if isinstance(one, list) and isinstance(other, tuple) else bool(one != other)
 
 
 def warn_renamed(names: Mapping[str, str]) -> None:
@@ -131,13 +153,3 @@ def warn_renamed(names: Mapping[str, str]) -> None:
     if names:
         said = ", ".join(f"{old} is {new} now" for old, new in names.items())
         warnings.warn(f"{said}; the next release reads the new names only", NrmWarning, stacklevel=4)
-
-
-def without_retired(name: str, values: Any) -> Any:
-    """The values of a section without those of settings that are gone."""
-    if not isinstance(values, Mapping):
-        return values
-    for key, value in values.items():
-        if RETIRED.get(f"{name}.{key}") not in (None, value):
-            raise ConfigError(f"the setting {name}.{key} is gone, and {value!r} with it; use the release of the run")
-    return {key: value for key, value in values.items() if f"{name}.{key}" not in RETIRED}

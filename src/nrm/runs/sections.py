@@ -14,9 +14,9 @@ import msgspec
 
 from nrm.agents import METHODS, NetworkConfig
 from nrm.errors import ConfigError, listing, suggestion, unknown
+from nrm.runs.about import Family, OneTask
 from nrm.runs.renamed import Renaming
 from nrm.runs.words import Words
-from nrm.samplers import TaskSetConfig, sampler_of
 
 Sections = Mapping[str, Any]
 """A frozen dataclass for each name: `env`, `algorithm`, `network`, and the section of the method, if it has one."""
@@ -26,14 +26,9 @@ MANY_SECTIONS = ("tasks", "family")
 """Sections of runs with many tasks."""
 
 
-def base_sections(env: Any, method: str, algorithm: Any, tasks: str | None = None) -> dict[str, Any]:
-    """The sections of a run in an environment, by an algorithm, of these configurations; others as by default.
-
-    `tasks`: the family, where there are many tasks.
-    """
-    sections = {"env": env, "algorithm": algorithm, "network": NetworkConfig()}
-    if tasks is not None:
-        sections |= {"tasks": TaskSetConfig(), "family": sampler_of(tasks)}
+def base_sections(env: Any, method: str, algorithm: Any, about: OneTask | Family) -> dict[str, Any]:
+    """The sections of a run in an environment, by an algorithm, of these configurations; others as by default."""
+    sections = {"env": env, "algorithm": algorithm, "network": NetworkConfig(), **about.sections}
     chosen = METHODS[method]
     if chosen.config is not None:
         if chosen.section in sections:

@@ -11,13 +11,13 @@ import msgspec
 
 from nrm.aliases import End
 from nrm.logic import DEFAULT_LOGIC
-from nrm.settings import Count
+from nrm.settings import Checked, Count
 
 AUTO = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogicOption:
+class LogicOption(Checked):
     """Where formulas are written."""
 
     logic: str = DEFAULT_LOGIC
@@ -26,7 +26,16 @@ class LogicOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(LogicOption):
+class SettingsOption(Checked):
+    """Where there are settings by section."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Changes to the recipe by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of a method
+    (grounding, recurrent) applies to runs of that method only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(LogicOption, SettingsOption):
     """Options of a run besides task, environment, method and seed."""
 
     algorithm: str = AUTO
@@ -42,9 +51,6 @@ class RunOptions(LogicOption):
     end: End = "outcome"
     """When an episode ends: when the task is satisfied or violated (outcome), when no symbol changes the state any more
     (absorbing), or at the time limit (limit)."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Changes to the recipe by section, such as {"algorithm": {"learning_rate": 0.002}}. The section of a method
-    (grounding, recurrent) applies to runs of that method only."""
 
 
 class Words(tuple[str, ...]):

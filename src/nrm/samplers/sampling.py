@@ -5,9 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import ClassVar, Literal
 
-import msgspec
 import numpy as np
 
 from nrm.automata import Limits
@@ -24,7 +23,7 @@ from nrm.machines import (
     not_asked,
 )
 from nrm.samplers.registry import Listed, Sampler, sampler_of
-from nrm.settings import Checked, Count, Share
+from nrm.settings import Count, Share, StatesSetting
 from nrm.shortcuts import Copies
 
 IDLE = "empty"
@@ -38,17 +37,14 @@ Emphasis = Literal["longest", "shortest"]
 
 
 @dataclass(frozen=True)
-class TaskSetConfig(Checked):
+class TaskSetConfig(StatesSetting):
     """The training tasks."""
 
     section = "tasks."
+    usual: ClassVar = {"max_states": 30}
 
     count: Count = 3000
     """Number of different tasks; fewer if the sampler has fewer."""
-    max_states: Annotated[int, msgspec.Meta(ge=2)] = 30
-    """Maximum number of machine states of a task."""
-    seed: int | None = None
-    """Seed of the sampler. Default: the seed of the run."""
     held_out: tuple[str, ...] = ()
     """Formulas, or numbers of paper tasks, that are kept for testing. No training task is equivalent to one."""
     up_to_renaming: bool = False

@@ -6,20 +6,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from nrm.agents import METHODS
 from nrm.errors import GridError
 from nrm.logic import is_paper_task, named_formula, paper_task
-from nrm.machines import is_machine_file, task_toml
+from nrm.machines import is_machine_file
 from nrm.runs import (
+    AUTO,
     MANY_SECTIONS,
-    Choice,
     RunConfig,
     RunOptions,
-    choose_algorithm,
+    about,
     choose_run,
     converted,
     env_as_set,
@@ -29,8 +29,8 @@ from nrm.sweeps.grid import Grid
 
 OWN = "own"
 """In a list of tasks: the one that an environment brings along."""
-WHOLE_RUN = get_type_hints(RunOptions, include_extras=True)
-del WHOLE_RUN["settings"], WHOLE_RUN["logic"]
+_HINTS = get_type_hints(RunOptions, include_extras=True)
+WHOLE_RUN = {one.name: _HINTS[one.name] for one in fields(RunOptions) if one.name not in ("settings", "logic")}
 """What a variant may change besides settings by section, and the type of each."""
 
 
@@ -60,18 +60,18 @@ def grid_cells(grid: Grid) -> tuple[Cell, ...]:
 
 def _cells(grid: Grid) -> Iterator[Cell]:
     subjects = (*((task, None) for task in grid.tasks), *((None, name) for name in grid.families))
-    algorithms: dict[str, Choice] = {}
+    suiting: dict[str, tuple[str, str]] = {}
     for seed in grid.seeds:
         for env in grid.envs:
             for task, family in subjects:
-                listed: list[RunConfig] = []
+                known: list[RunConfig] = []
                 for variant, changes in grid.variants.items():
                     for method in grid.methods:
-                        cell = _cell(grid, env, task, family, method, seed, variant, algorithms)
+                        cell = _cell(grid, env, task, family, method, seed, variant, suiting)
                         sections = {name for name, value in changes.items() if isinstance(value, Mapping)}
                         # A variant of another method's settings is no other run.
-                        if sections <= set(cell.config.settings) or cell.config not in listed:
-                            listed.append(cell.config)
+                        if sections <= set(cell.config.settings) or cell.config not in known:
+                            known.append(cell.config)
                             yield cell
 
 
@@ -83,9 +83,9 @@ def _cell(
     method: str,
     seed: int,
     variant: str,
-    algorithms: dict[str, Choice],
+    suiting: dict[str, tuple[str, str]],
 ) -> Cell:
-    """One run. `algorithms`: those that were chosen before, since an environment may have to be made to find one."""
+    """One run. `suiting`: algorithms and recipes that were chosen before: an environment may have to be made for it."""
     whole: dict[str, Any] = {name: getattr(grid, name) for name in WHOLE_RUN}
     changes: dict[str, dict[str, Any]] = {}
     for source in (grid.settings, grid.variants[variant]):
@@ -100,9 +100,10 @@ def _cell(
     also += MANY_SECTIONS if grid.families else ()
     place = env_as_set(env, changes)
     key = f"{env} {whole['algorithm']} {family} {place}"
-    if key not in algorithms:
-        algorithms[key] = choose_algorithm(place, whole["algorithm"], family)
-    whole["algorithm"] = algorithms[key]
+    if key not in suiting:
+        suiting[key] = about("", family).suits(place, whole["algorithm"])
+    whole["algorithm"], usual = suiting[key]
+    whole["recipe"] = usual if whole["recipe"] == AUTO else whole["recipe"]
     text = _in_logic(task, grid.logic)
     config = choose_run(text, env, method, seed, settings=changes, tasks=family, also=also, **whole)
     title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.env_title)
@@ -151,11 +152,8 @@ def _slug(text: str) -> str:
 
 
 def _rehearse(config: RunConfig) -> None:
-    """Build the environment of a run, of many tasks with a single one: drawing them all takes a while."""
-    if config.tasks is not None:
-        few = replace(config.settings["tasks"], count=1)
-        config = replace(config, settings={**config.settings, "tasks": few})
-    config.build_env(1)
+    """Build the environment of a run."""
+    config.about.rehearsal(config).build_env(1)
 
 
 def refuse_conflicts(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
@@ -163,9 +161,7 @@ def refuse_conflicts(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     by_content: dict[str, Cell] = {}
     by_name: dict[str, Cell] = {}
     for cell in cells:
-        nameless = cell.config
-        if nameless.tasks is None:
-            nameless = replace(nameless, task=task_toml(replace(nameless.build_task(), name="")))
+        nameless = replace(cell.config, task=cell.config.about.nameless().text)
         content = json.dumps(nameless.to_json(), sort_keys=True)
         for seen, key, what in (
             (by_content, content, "are the same run; drop one of them"),

@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from nrm.errors import GridError
+import msgspec
+
+from nrm.errors import GridError, NrmError
 from nrm.runs import RunOptions
+from nrm.settings import USUAL
 
 if TYPE_CHECKING:
     from nrm.sweeps.expansion import Cell
@@ -21,14 +24,17 @@ _AXES = ("envs", "methods", "seeds", "variants")
 class Grid(RunOptions):
     """A sweep: each combination of the lists is a run. An invalid sweep is refused before anything is trained."""
 
-    tasks: tuple[str, ...] = ()
+    error: ClassVar[type[NrmError]] = GridError
+    usual: ClassVar = {"tasks": (), "envs": ("map",), "seeds": (0,)}
+
+    tasks: tuple[str, ...] = USUAL
     """Paper tasks (1 to 8, or names), formulas, task files (.toml), machine files, or own: the ready task of each
     environment."""
-    envs: tuple[str, ...] = ("map",)
+    envs: tuple[str, ...] = USUAL
     """Environments: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
     """Methods."""
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[Annotated[int, msgspec.Meta(ge=0)], ...] = USUAL
     """Training seeds."""
     families: tuple[str, ...] = ()
     """Task samplers: each gives runs on many tasks, beside or instead of single tasks."""
@@ -37,6 +43,7 @@ class Grid(RunOptions):
     total_timesteps, num_envs and end."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.tasks and not self.families:
             raise GridError("the grid is empty: tasks lists nothing")
         for axis in ("tasks", "families", *_AXES):
@@ -46,8 +53,6 @@ class Grid(RunOptions):
             for value in values:
                 if values.count(value) > 1:
                     raise GridError(f"conflicting cells: {axis} lists {value!r} twice")
-        if min(self.seeds) < 0:
-            raise GridError(f"seeds are 0 or more, not {min(self.seeds)}")
         for name in self.variants:
             if name and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
                 raise GridError(f"the variant '{name}' cannot name a folder; use letters, digits, '.', '_' and '-'")
@@ -60,5 +65,10 @@ class Grid(RunOptions):
         return grid_cells(self)
 
 
-PAPER = Grid(("1", "2", "3", "4", "5", "6", "7", "8"), ("map", "image"), seeds=(0, 1, 2, 3, 4), total_episodes=10_000)
+PAPER_LISTS: Mapping[str, Any] = {
+    "tasks": ("1", "2", "3", "4", "5", "6", "7", "8"),
+    "envs": ("map", "image"),
+    "seeds": (0, 1, 2, 3, 4),
+    "total_episodes": 10_000,
+}
 """The paper's experiments: 8 tasks x 3 methods x 5 seeds x 10,000 episodes in both environments."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
-from nrm.settings import Count, Positive
+from nrm.settings import Count, GrounderSetting
 from nrm.tracking.memories import Belief
 
 TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax"]
@@ -24,17 +24,15 @@ class UpdateConfig(FitConfig):
 
 
 @dataclass(frozen=True)
-class GroundingConfig(FitSettings):
+class GroundingConfig(FitSettings, GrounderSetting):
     """How a grounder learns from rewards during training: the settings of `FitConfig`, and when to learn."""
 
-    target: Positive = 0.003
-    """Loss in nats per step at which episodes count as explained, so that an update ends or is skipped."""
+    usual: ClassVar = {"target": 0.003}
+
     every: Count = 120
     """Episodes between two grounding updates."""
     keep: Count = 360
     """Maximum number of episodes that an update learns from."""
-    grounder: str = "auto"
-    """Grounder: a registered name, module:name, or auto, by the observations."""
     initial: str | None = None
     """Folder of a run, or of nrm fit, whose grounder to start from. Symbols and observations must match."""
     learn: bool = True
@@ -71,7 +69,7 @@ class GroundingConfig(FitSettings):
             epochs=max(1, self.epochs // 20) if many else self.epochs,
             learning_rate=self.learning_rate / 3 if many else self.learning_rate,
             batch_size=self.batch_size or (16 if many else None),
-            restarts=1 if many else self.restarts or (32 if self.objective == "em" else 4),
+            restarts=1 if many else self.restarts if self.objective == "em" else max(1, self.restarts // 8),
             patience=max(20, self.epochs // 4),
             target=self.target,
             seed=seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -30,33 +30,25 @@ from nrm.inference import (
 )
 from nrm.machines import Alphabet, LevelTable, MachineLike, MooreMachine, as_machine
 from nrm.neural import UnexplainedError, packed, unpacked
-from nrm.settings import Checked, Count
+from nrm.settings import NoiseSettings
 from nrm.tracking.hypothesis_memory import HypothesisBelief, HypothesisMemory
 from nrm.tracking.letters import LabelledSymbols, ObservedSymbols, SymbolIndex
 from nrm.tracking.recorder import RecordedEpisode
 
 Judge = Callable[[Hypothesis, NDArray[np.float64]], bool | None]
 """Whether a machine with these potentials is the task's, as far as episodes can show; None where nobody knows."""
-Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
+MAX_KEPT = 2000
+"""Most episodes that the machine is learned from. Those that refuted one are kept longest."""
+SETTLED = 1000
+"""Episodes without a surprise after which those that teach nothing are not kept any more."""
 
 
 @dataclass(frozen=True)
-class InferenceConfig(Checked):
+class InferenceConfig(NoiseSettings):
     """How a machine is inferred from rewards during training."""
 
-    section: ClassVar[str] = "inference."
-
-    states: Count = 16
-    """Maximum number of machine states, and the width of the policy's memory."""
-    reward_noise: Noise = 0.0
-    """Probability of a wrong reward. Above 0, machines are refuted by counts, not by single episodes."""
-    label_noise: Noise = 0.0
-    """Probability of a wrong symbol (pure-learning: a wrong observation). Above 0, the policy sees a belief over
-    states."""
-    keep: Count = 2000
-    """Maximum number of episodes to learn from. Those that refuted a machine are kept longest."""
-    settled: Count = 1000
-    """Number of episodes without a contradiction after which uninformative ones are no longer kept."""
+    section = "inference."
+    usual: ClassVar = {"max_states": 16}
 
 
 @dataclass(frozen=True)
@@ -168,10 +160,10 @@ class MachineLearning:
         """`judge`: for evaluation only, looks at every new machine; `device`: where the policy is."""
         self.config = config or InferenceConfig()
         self.letters = letters
-        self.memory = HypothesisMemory(letters, self.config.states, not self.config.reward_noise, device)
+        self.memory = HypothesisMemory(letters, self.config.max_states, not self.config.reward_noise, device)
         if self.config.label_noise:
             noise = self.config.reward_noise, self.config.label_noise
-            self.memory = HypothesisBelief(letters, self.config.states, *noise, device=device)
+            self.memory = HypothesisBelief(letters, self.config.max_states, *noise, device=device)
         self.levels = LevelTable()
         self.versions: list[Version] = []
         """Every machine there was, with what refuted the one before."""
@@ -204,7 +196,7 @@ class MachineLearning:
     @property
     def settled(self) -> bool:
         """Whether no episode has contradicted the machine for long."""
-        return self.episodes - self.surprised >= self.config.settled
+        return self.episodes - self.surprised >= SETTLED
 
     def explained(self) -> float | None:
         """The share of recent episodes that the machine explains; None before the first machine."""
@@ -253,7 +245,7 @@ class MachineLearning:
             if place == telling or not self.settled:
                 self._kept.append(trace)
                 self._telling.append(place == telling)
-        surplus = len(self._kept) - (min(self.config.keep, 400) if self.letters.continuous else self.config.keep)
+        surplus = len(self._kept) - (400 if self.letters.continuous else MAX_KEPT)
         if surplus > 0:
             order = sorted(range(len(self._kept)), key=lambda place: (self._telling[place], place))
             dropped = set(order[:surplus])
@@ -280,7 +272,7 @@ class MachineLearning:
         before = following(old, self._evidence(self._kept)).states
         try:
             noise = self.config.reward_noise, self.config.label_noise
-            new = self.letters.learn(self._kept, self.levels.values, self.config.states, noise)
+            new = self.letters.learn(self._kept, self.levels.values, self.config.max_states, noise)
         except (TooManyStatesError, UnexplainedError) as error:
             # The old machine goes on: it is wrong now and then, and what is to come may show why.
             self.note = str(error)
@@ -288,7 +280,7 @@ class MachineLearning:
         self.note = ""
         after = following(new, self._evidence(self._kept)).states
         shared = agreement(before, after, old.states, new.states)
-        numbers = renumbered(shared, self.memory.numbers, self.config.states)
+        numbers = renumbered(shared, self.memory.numbers, self.config.max_states)
         self.memory.follow(new, numbers, self.levels.values)
         self._tally = self._new_tally(new)
         if self.versions and new.same_as(old):
@@ -365,15 +357,14 @@ def unknown_machine(
     symbols: MachineLike | Alphabet | None = None,
     reward_noise: float = 0.0,
     label_noise: float = 0.0,
-    keep: int = 2000,
 ) -> MachineLearning:
     """An unknown machine to be inferred while an agent acts, for wrappers and your own loops.
 
     `states`: maximum number of states, the width of the belief. `symbols`: the alphabet, or a machine or task over it,
     if the environment provides symbols in `info["letter"]`, as `nrm.TaskEnv` does; otherwise each distinct observation
-    is an input. `reward_noise`, `label_noise`, `keep`: as in `InferenceConfig`.
+    is an input. `reward_noise`, `label_noise`: as in `InferenceConfig`.
     """
-    config = InferenceConfig(states=states, reward_noise=reward_noise, label_noise=label_noise, keep=keep)
+    config = InferenceConfig(max_states=states, reward_noise=reward_noise, label_noise=label_noise)
     if symbols is None:
         return MachineLearning(ObservedSymbols(), config)
     alphabet = symbols if isinstance(symbols, Alphabet) else as_machine(symbols).alphabet

@@ -173,7 +173,7 @@ def test_bad_envs_are_refused() -> None:
     with pytest.raises(EnvError, match=r"size is .*, not 32"):
         LetterConfig(size=32)
     with pytest.raises(EnvError, match="did you mean 'planes'"):
-        LetterConfig(observation="plane")  # type: ignore[arg-type]
+        LetterConfig(observation="plane")
     with pytest.raises(EnvError, match="tasks of this environment are over"):
         BatchedTasks(SMALL, compile_formula("F a", Alphabet.exclusive("ab")), 2)
     with pytest.raises(EnvError, match="the task G !a"):

@@ -170,7 +170,7 @@ def test_frames_are_all_observations_and_their_true_labels(observation: Any) -> 
 
 def test_without_a_fixed_layout_observations_are_given_whole() -> None:
     for observation, shape, kind in (("map", (2,), torch.float32), ("image", (64, 64, 3), torch.uint8)):
-        drawn = MinecraftConfig(layout="episode", observation=observation)  # type: ignore[arg-type]
+        drawn = MinecraftConfig(layout="episode", observation=observation)
         env = BatchedTasks(drawn, paper_machine(), 3)
         assert env.frames is None
         first = env.reset(0)

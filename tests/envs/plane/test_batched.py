@@ -15,6 +15,7 @@ from nrm.envs.minecraft import MinecraftConfig
 from nrm.envs.plane import FLAT
 from nrm.errors import EnvError
 from tests.envs.envs import paper_machine
+from tests.envs.plane.planes import plane
 
 COUNT = 5
 SMALL: dict[str, Any] = {"discs": ("red@-0.3,0,0.3", "green@0.4,0,0.3", "blue@0,0.8,0.2"), "step": 0.2, "steps": 30}
@@ -32,7 +33,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 def config(name: str) -> PlaneConfig:
-    return PlaneConfig(**CONFIGS[name])
+    return plane(**CONFIGS[name])
 
 
 def machine_of(config: PlaneConfig) -> nrm.MooreMachine:
@@ -110,7 +111,7 @@ def test_the_env_does_not_mind_what_is_done_to_what_it_handed_out() -> None:
 
 
 def test_leaving_ends_the_episode() -> None:
-    env = BatchedTasks(PlaneConfig(start=(0.95, 0.0), edge="end"), machine_of(config("robot")), 1)
+    env = BatchedTasks(plane(start=(0.95, 0.0), edge="end"), machine_of(config("robot")), 1)
     env.reset(0)
     batch = env.step(torch.tensor([0]))
     assert (batch.terminated.item(), batch.reward.item()) == (True, 0.0)
@@ -164,4 +165,4 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"not float32"):
         env.step(torch.zeros(2))
     with pytest.raises(EnvError, match="the saved state is of another environment"):
-        BatchedTasks(PlaneConfig(step=0.2), machine, 2).load_state_dict(env.state_dict())
+        BatchedTasks(plane(steps=20), machine, 2).load_state_dict(env.state_dict())

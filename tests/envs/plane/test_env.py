@@ -12,18 +12,20 @@ from gymnasium.utils.env_checker import check_env
 from nrm.envs.plane import FLAT, PlaneEnv
 from nrm.envs.plane.env import COLOURS, FLOOR, ROBOT
 from nrm.errors import EnvError
+from tests.envs.plane.planes import plane
 from tests.envs.plane.test_batched import CONFIGS
 
 
 @pytest.mark.parametrize("actions", ["discrete", "continuous"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_gymnasium_approves(name: str, actions: str) -> None:
-    env = gymnasium.make("nrm/Plane-v0", render_mode="rgb_array", **{**CONFIGS[name], "actions": actions})
+    made = plane(**{**CONFIGS[name], "actions": actions})
+    env = gymnasium.make("nrm/Plane-v0", config=made, render_mode="rgb_array")
     check_env(env.unwrapped)
 
 
 def test_it_moves_labels_and_is_truncated() -> None:
-    env = PlaneEnv(start=(-0.5, -0.2), steps=3)
+    env = PlaneEnv(plane(start=(-0.5, -0.2), steps=3))
     observation, info = env.reset(seed=0)
     assert observation.tolist() == pytest.approx([-0.5, -0.2])
     assert info == {"labels": ("empty",)}
@@ -34,7 +36,7 @@ def test_it_moves_labels_and_is_truncated() -> None:
 
 
 def test_continuous_moves_are_measured_in_steps() -> None:
-    env = PlaneEnv(actions="continuous", start=(0.0, 0.0))
+    env = PlaneEnv(plane(actions="continuous", start=(0.0, 0.0)))
     env.reset(seed=0)
     assert env.step(np.array([0.5, -1.0], dtype=np.float32))[0].tolist() == pytest.approx([0.05, -0.1], abs=1e-6)
     for wrong in (np.array([1.5, 0.0]), np.array([np.nan, 0.0]), np.zeros(3), 2):
@@ -43,14 +45,14 @@ def test_continuous_moves_are_measured_in_steps() -> None:
 
 
 def test_several_discs_hold_at_once() -> None:
-    env = PlaneEnv(FLAT, start=(0.7, 0.3), directions=9)
+    env = PlaneEnv(plane(FLAT, start=(0.7, 0.3)))
     env.reset(seed=0)
     assert env.step(8)[4]["labels"] == ("blue", "green", "aqua")
 
 
 def test_equal_seeds_give_equal_episodes_and_episodes_differ() -> None:
     def starts(seed: int) -> list[Any]:
-        env = PlaneEnv(start="outside")
+        env = PlaneEnv()
         return [env.reset(seed=seed if episode == 0 else None)[0].tolist() for episode in range(4)]
 
     assert starts(1) == starts(1)
@@ -58,7 +60,7 @@ def test_equal_seeds_give_equal_episodes_and_episodes_differ() -> None:
 
 
 def test_pictures_show_discs_and_the_robot_where_they_are() -> None:
-    env = PlaneEnv(start=(0.0, -0.5), render_mode="rgb_array", bounds=(-1, -1, 1, 1))
+    env = PlaneEnv(plane(start=(0.0, -0.5)), render_mode="rgb_array")
     env.reset(seed=0)
     picture = env.render()
     assert picture.shape == (512, 512, 3)
@@ -66,13 +68,13 @@ def test_pictures_show_discs_and_the_robot_where_they_are() -> None:
     assert tuple(picture[5, 5]) == FLOOR
     expected = 0.25 * np.array(FLOOR) + 0.75 * np.array(COLOURS["red"])
     assert picture[205, 128] == pytest.approx(expected, abs=1)
-    wide = PlaneEnv(bounds=(-2, -1, 2, 1), render_mode="rgb_array", discs=["thing@0,0,0.5"], start=(0, 0))
+    wide = PlaneEnv(plane(bounds=(-2, -1, 2, 1), discs=["thing@0,0,0.5"], start=(0, 0)), render_mode="rgb_array")
     wide.reset(seed=0)
     assert wide.render().shape == (256, 512, 3)
 
 
 def test_render_as_text() -> None:
-    env = PlaneEnv(start=(-0.5, 0.2), render_mode="ansi")
+    env = PlaneEnv(plane(start=(-0.5, 0.2)), render_mode="ansi")
     env.reset(seed=0)
     lines = env.render().splitlines()
     assert lines[-1] == "@ robot  R red  G green  B blue"

@@ -16,6 +16,7 @@ from nrm.envs.counter_rng import words
 from nrm.envs.plane import FLAT, PlaneConfig
 from nrm.envs.plane.env import PlaneDynamics
 from nrm.errors import EnvError, UnknownSymbolError
+from tests.envs.plane.planes import plane
 
 TWO = PlaneConfig(discs=("a@0.5,0,0.2", "b@-0.5,0,0.1"))
 
@@ -83,13 +84,13 @@ def moved_by(dynamics: PlaneDynamics, at: Any, actions: Any) -> tuple[Any, Any]:
 
 
 def test_moves_and_edges_by_hand() -> None:
-    stops = PlaneDynamics(PlaneConfig(directions=9))
+    stops = PlaneDynamics(plane(directions=9))
     moved, left = moved_by(stops, places((0.0, 0.0), (0.95, 0.95)), np.array([2, 1]))
     assert moved.tolist() == [pytest.approx([0, 0.1], abs=1e-6), [1.0, 1.0]]
     assert left == [False, False]
     stayed, _ = moved_by(stops, moved, np.array([8, 8]))
     assert (stayed == moved).all()
-    ends = PlaneDynamics(PlaneConfig(edge="end"))
+    ends = PlaneDynamics(plane(edge="end"))
     moved, left = moved_by(ends, places((0.0, 0.0), (0.95, 0.0)), np.array([4, 0]))
     assert moved.tolist() == [pytest.approx([-0.1, 0], abs=1e-6), pytest.approx([1.05, 0], abs=1e-6)]
     assert left == [False, True]
@@ -106,14 +107,14 @@ def test_moves_and_edges_by_hand() -> None:
     ],
 )
 def test_starts_lie_where_they_should(start: Any, inside: Any) -> None:
-    begun = PlaneDynamics(PlaneConfig(discs=TWO.discs, start=start)).begin(words(list(range(500))))["place"]
+    begun = PlaneDynamics(plane(discs=TWO.discs, start=start)).begin(words(list(range(500))))["place"]
     assert begun.shape == (500, 2)
     assert all(inside(x, y) for x, y in begun.tolist())
     assert len({tuple(point) for point in begun.tolist()}) == (1 if len(start) == 2 else 500)
 
 
 def test_no_room_to_start_is_said() -> None:
-    full = PlaneDynamics(PlaneConfig(discs=("a@0,0,5",), start="outside"))
+    full = PlaneDynamics(PlaneConfig(discs=("a@0,0,5",)))
     with pytest.raises(EnvError, match="no room to start"):
         full.begin(words([0]))
 

@@ -35,7 +35,6 @@ from nrm.machines import (
     task_from_text,
 )
 from nrm.registry import import_here, import_value
-from nrm.settings import Count
 
 AnyEnv = gymnasium.Env[Any, Any]
 PREFIX = "gym:"
@@ -115,12 +114,8 @@ class GymConfig(LabelledConfig):
     env_names = (f"{PREFIX}ID",)
     titled = ("source",)
 
-    source: str
-    """gym:ID, gym:package:ID, or module:name of a function or class that makes an environment."""
     wrappers: tuple[str, ...] = ()
     """Gymnasium wrappers, module:name each, such as gymnasium.wrappers:FlattenObservation."""
-    steps: Count | None = None
-    """Time limit of an episode. Default: that of the environment, or 1,000 if it has no TimeLimit."""
     processes: bool = False
     """Run each environment in its own process, for slow ones."""
 

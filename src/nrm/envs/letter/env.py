@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
@@ -23,8 +23,6 @@ from nrm.errors import EnvError, listing
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
 
-LetterObservation = Literal["planes", "image"]
-
 
 @ENVS.register
 @dataclass(frozen=True)
@@ -34,15 +32,13 @@ class LetterConfig(OwnEnvConfig):
     name = "letter"
     env_names = ("letter", "letter-image")
     titled = ("observation",)
-    usual_steps = 75
+    observations = ("planes", "image")
+    usual: ClassVar = {"steps": 75, "observation": "planes"}
 
     size: Annotated[int, msgspec.Meta(ge=2, le=31)] = 7  # cells of a row are the bits of one word
     """Cells along a side."""
     letters: Annotated[int, msgspec.Meta(ge=1, le=26)] = 12
     """Number of letters: a, b, c, …"""
-    observation: LetterObservation = "planes"
-    """planes: a plane of zeros and ones per letter, (size, size, letters) uint8. image: (8 * size, 8 * size, 3) uint8.
-    The agent is in the middle."""
     maps: str | None = None
     """JSON file of grids to sample episodes from: a list of lists of rows, such as ["..a", "b..", ".a."], with `.` for
     an empty cell. Default: random grids."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -32,7 +32,6 @@ Placement: TypeAlias = tuple[Symbol, Cell | None]
 """An item and where it is; None when its place is drawn."""
 
 Layout = Literal["fixed", "episode"]
-Observation = Literal["map", "image"]
 
 PAPER_ITEMS: tuple[Placement, ...] = (("pickaxe", (1, 1)), ("lava", (3, 3)), ("door", (3, 0)), ("gem", (0, 3)))
 """The items of the paper's environment, and where they are."""
@@ -50,7 +49,8 @@ class MinecraftConfig(OwnEnvConfig):
     name = "minecraft"
     env_names = ("map", "image", "image-episode")
     titled = ("observation", "layout")
-    usual_steps = 50
+    observations = ("map", "image")
+    usual: ClassVar = {"steps": 50, "observation": "map"}
 
     size: int | tuple[int, int] = 4
     """Cells along a side, or (width, height)."""
@@ -63,8 +63,6 @@ class MinecraftConfig(OwnEnvConfig):
     """Start cell of the agent, or "random": a cell without an item."""
     slip: Share = 0.0
     """Probability that a random move replaces the action."""
-    observation: Observation = "map"
-    """map: the position of the agent, (2,) float32. image: the grid from above, (pixels, pixels, 3) uint8."""
     pixels: Annotated[int, msgspec.Meta(ge=2, le=1024)] = 64  # rollouts keep thousands of images
     """Width and height of the image."""
 
@@ -85,7 +83,7 @@ class MinecraftConfig(OwnEnvConfig):
         seen, _, drawn = name.partition("-")
         if name not in cls.env_names:
             return None
-        return cls(observation=cast(Observation, seen), layout="episode" if drawn else "fixed")
+        return cls(observation=seen, layout="episode" if drawn else "fixed")
 
     @property
     def alphabet(self) -> Alphabet:

@@ -193,10 +193,8 @@ class MiniGridConfig(LabelledConfig):
 
     name = "minigrid"
     env_names = (f"{PREFIX}ID",)
-    titled = ("id", "view")
+    titled = ("source", "view")
 
-    id: str
-    """The Gymnasium id, such as `MiniGrid-LavaGapS5-v0`."""
     actions: Actions = "used"
     """used: the actions that matter for the ready task, if there is one. all: the seven actions."""
     view: View = "grid"
@@ -216,7 +214,7 @@ class MiniGridConfig(LabelledConfig):
         if not name.startswith(PREFIX):
             return None
         config = cls(name.removeprefix(PREFIX))
-        check_minigrid_id(config.id)
+        check_minigrid_id(config.source)
         return config
 
     def task(self, text: str | None) -> Task:
@@ -224,7 +222,7 @@ class MiniGridConfig(LabelledConfig):
         if text is not None and text.endswith(".toml"):
             return load_task(text)
         if self.label is None or text is None:
-            return minigrid_task(self.id, text)
+            return minigrid_task(self.source, text)
         return task_from_text(text, self.alphabet or own_alphabet(read_formula(text).formula))
 
     def build(self, tasks: MooreMachine, count: int, end: End = "outcome") -> GymVectorEnv:
@@ -235,7 +233,7 @@ class MiniGridConfig(LabelledConfig):
         return minigrid_env(self, machine, mode, end)
 
     def title(self) -> str:
-        return f"{PREFIX}{self.id}" + ("" if self.view == "grid" else f"-{self.view}")
+        return f"{PREFIX}{self.source}" + ("" if self.view == "grid" else f"-{self.view}")
 
     def algorithm(self) -> str:
         return "ppo"
@@ -263,18 +261,19 @@ def minigrid_images(
 ) -> TileImages | gymnasium.Env[Any, Any]:
     """An environment of MiniGrid that shows its grid as an RGB image; its reward and its ends are its own."""
     config = MiniGridConfig.of(batched)
-    check_minigrid_id(config.id)
+    check_minigrid_id(config.source)
     from nrm.envs.minigrid.images import AgentImages, ChosenActions, GridImages
 
     mode = None if render_mode == "ansi" else render_mode
     make: Any = gymnasium.make
+    limit = {} if config.steps is None else {"max_steps": config.steps}
     try:
-        env = make(config.id, render_mode=mode, disable_env_checker=True, **config.kwargs)
+        env = make(config.source, render_mode=mode, disable_env_checker=True, **limit, **config.kwargs)
     except Exception as error:
-        raise EnvError(f"MiniGrid could not make {config.id}: {error}") from None
+        raise EnvError(f"MiniGrid could not make {config.source}: {error}") from None
     images = GridImages if config.view == "grid" else AgentImages
     seen = images(env, text=render_mode == "ansi")
-    ready = ready_task(config.id)
+    ready = ready_task(config.source)
     if ready is None or config.actions == "all":
         return seen
     return ChosenActions(seen, tuple(ACTIONS.index(name) for name in ready.actions))
@@ -295,6 +294,6 @@ def minigrid_env(
     """
     config = MiniGridConfig.of(env)
     images = minigrid_images(config, render_mode)
-    task = as_machine(minigrid_task(config.id) if machine is None else machine)
+    task = as_machine(minigrid_task(config.source) if machine is None else machine)
     label = label or config.label or GridLabels(task.alphabet.symbols)
     return TaskEnv(images, task, label, empty=config.empty_of(task.alphabet), end=end)

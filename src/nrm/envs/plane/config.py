@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, TypeAlias
-
-import msgspec
+from typing import ClassVar, Literal, NamedTuple
 
 from nrm.aliases import Symbol
 from nrm.envs.batched import Dynamics
@@ -17,11 +15,7 @@ from nrm.errors import EnvError
 from nrm.logic import atom, both
 from nrm.machines import Alphabet
 
-Finite: TypeAlias = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
 Actions = Literal["discrete", "continuous"]
-Directions = Literal[8, 9]
-Edge = Literal["stop", "end"]
-PlaneObservation = Literal["position", "lidar"]
 
 
 class Disc(NamedTuple):
@@ -44,37 +38,31 @@ class PlaneConfig(OwnEnvConfig):
     name = "plane"
     env_names = ("robot", "flat")
     titled = ("observation",)
-    usual_steps = 100
+    observations = ("position", "lidar")
+    usual: ClassVar = {"steps": 100, "observation": "position"}
 
-    bounds: tuple[Finite, Finite, Finite, Finite] = (-1.0, -1.0, 1.0, 1.0)
+    bounds: ClassVar = (-1.0, -1.0, 1.0, 1.0)
     """Left, bottom, right and top of the rectangle."""
+    step: ClassVar = 0.1
+    """How far one action moves at most, along each axis."""
+    directions: ClassVar = 8
+    """Of discrete actions: eight directions by 45 degrees, and with 9 also to stay."""
+    start: ClassVar[tuple[float, float] | Literal["outside"]] = "outside"
+    """Where episodes start: a point (x, y), or "outside": anywhere within the bounds but in no disc."""
+    edge: ClassVar[Literal["stop", "end"]] = "stop"
+    """What the bounds do: a move stops there, or one that leaves them ends the episode."""
+
     discs: Sequence[str] = ("red@-0.5,0.2,0.35", "green@0.5,0.4,0.35", "blue@0.7,-0.7,0.15")
     """Discs with centre and radius: red@-0.5,0.2,0.3. Discs of one name are one symbol. If discs of different names
     overlap, several propositions are true at once, and empty must be None."""
-    step: Annotated[float, msgspec.Meta(gt=0, le=1e9)] = 0.1
-    """Maximum length of a move along each axis."""
     actions: Actions = "discrete"
     """discrete: numbered directions. continuous: the move along each axis, from -1 to 1."""
-    directions: Directions = 8
-    """Number of discrete directions: 8, or 9 with staying."""
-    start: tuple[Finite, Finite] | Literal["outside"] = "outside"
-    """Start point (x, y), or "outside": a random point in no disc."""
-    edge: Edge = "stop"
-    """At the bounds: the move stops, or the episode ends."""
-    observation: PlaneObservation = "position"
-    """position: x and y, (2,) float32. lidar: for each name and ray, the distance to the nearest disc as a share of 2;
-    1 if there is none, 0 inside a disc: (names * 16,) float32."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        left, bottom, right, top = self.bounds
-        if not (left < right and bottom < top):
-            raise EnvError(f"bounds are left, bottom, right and top, the first two below the others: {self.bounds}")
         if not self.discs:
             raise EnvError("discs are a list with at least one, such as ['red@-0.5,0.2,0.3']")
         object.__setattr__(self, "discs", tuple(map(str, self.placed)))
-        if self.start != "outside" and not (left <= self.start[0] <= right and bottom <= self.start[1] <= top):
-            raise EnvError(f"episodes start at {self.start}, which is not within the bounds {self.bounds}")
         if self.empty is not None and (pair := self.overlap) is not None:
             raise EnvError(
                 f"the discs {pair[0]} and {pair[1]} overlap, so that both their names can hold: say empty=None, for "
@@ -154,6 +142,15 @@ class PlaneConfig(OwnEnvConfig):
         return name if self.observation == "position" else f"{name}-{self.observation}"
 
 
+class FlatConfig(PlaneConfig):
+    """A larger plane without walls, and smaller steps."""
+
+    bounds: ClassVar = (-2.0, -2.0, 2.0, 2.0)
+    step: ClassVar = 0.08
+    directions: ClassVar = 9
+    edge: ClassVar[Literal["stop", "end"]] = "end"
+
+
 def _disc(text: str) -> Disc:
     """A disc as text: `red@-0.5,0.2,0.3`."""
     name, _, place = text.partition("@")
@@ -183,8 +180,7 @@ def _meetings(one: Disc, other: Disc) -> list[tuple[float, float]]:
 ROBOT = PlaneConfig()
 """Three discs that do not meet: red, green and blue."""
 
-FLAT = PlaneConfig(
-    bounds=(-2.0, -2.0, 2.0, 2.0),
+FLAT = FlatConfig(
     discs=(
         "red@-1.4,0.55,0.4",
         "magenta@-1.1,1.1,0.5",
@@ -196,10 +192,6 @@ FLAT = PlaneConfig(
         "green@1.5,-0.75,0.4",
         "aqua@0.8,0.2,0.3",
     ),
-    step=0.08,
-    directions=9,
-    start="outside",
-    edge="end",
     steps=500,
     empty=None,
 )
