@@ -137,10 +137,8 @@ def learning_curve(runs: Sequence[Record], window: int, axis: Axis = AXES[0]) ->
 
 def class_curve(curves: Sequence[Curve]) -> Curve:
     """Several tasks as one: the mean of their means, and the root mean square of their deviations over seeds."""
-    end = min(curve.at[-1] for curve in curves)
-    start = max(curve.at[0] for curve in curves)
-    longest = max(len(curve.at) for curve in curves)
-    episodes: Values = np.linspace(start, end, longest) if end > start else np.array([end])
+    end = min(float(curve.at[-1]) for curve in curves)
+    episodes = _places(min(end, max(float(curve.at[0]) for curve in curves)), end)
     means = np.stack([np.interp(episodes, curve.at, curve.mean) for curve in curves])
     deviations = np.stack([np.interp(episodes, curve.at, curve.deviation) for curve in curves])
     runs = sum(curve.runs for curve in curves)
