@@ -12,7 +12,7 @@ from nrm.agents import evaluate
 from nrm.agents.rnn import GraphEncoder, TaskGraphs
 from nrm.envs import BatchedTasks
 from nrm.envs.letter import LetterConfig
-from nrm.machines import TaskSet, labelled_moves
+from nrm.machines import TaskSet
 from nrm.tracking import Transition
 from tests.agents.test_many_tasks import ALPHABET, SMALL, small_run
 
@@ -97,7 +97,7 @@ def test_larger_tasks_than_any_of_training_are_taken() -> None:
 
 def test_moves_and_their_letters_by_hand() -> None:
     machine = TaskSet.of(["!b U (c | a)"], ALPHABET).machines[0]
-    pairs, letters = labelled_moves(machine)
+    pairs, letters = machine.moves.leaving()
     done, lost = (machine.step(machine.initial, name) for name in "cb")
     found = {
         tuple(pair): "".join(name for name, by in zip("abc-", row, strict=True) if by)

@@ -10,7 +10,6 @@ import nrm
 from nrm.logic import Formula
 from nrm.machines import Alphabet, TaskSet, task_view, view_columns, view_width
 from nrm.machines.formats.pool_file import load_pool, save_pool
-from nrm.machines.task_set import labelled_moves
 from tests.automata.diagrams import in_diagrams, use_diagrams
 from tests.strategies import formulas
 
@@ -87,11 +86,11 @@ def test_moves_have_the_letters_that_make_them(formula: Formula) -> None:
         for target in machine.targets(state)
         if target != state
     }
-    pairs, labels = labelled_moves(machine)
+    pairs, labels = machine.moves.leaving()
     assert dict(zip(map(tuple, pairs.tolist()), labels.tolist(), strict=True)) == by_letter
     with pytest.MonkeyPatch.context() as patch:
         use_diagrams(patch)
-        pairs, labels = labelled_moves(in_diagrams(machine))
+        pairs, labels = in_diagrams(machine).moves.leaving()
     found = dict(zip(map(tuple, pairs.tolist()), labels.tolist(), strict=True))
     assert found == {
         pair: [

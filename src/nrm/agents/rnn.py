@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv, tasks_of
-from nrm.machines import TaskSet, labelled_moves
+from nrm.machines import TaskSet
 from nrm.settings import Checked, Count
 from nrm.tracking import Belief, Memory, Transition
 
@@ -99,7 +99,7 @@ class TaskGraphs(nn.Module):
 
     def __init__(self, tasks: TaskSet) -> None:
         super().__init__()
-        found = [labelled_moves(machine) for machine in tasks.machines]
+        found = [machine.moves.leaving() for machine in tasks.machines]
         counts = np.array([len(labels) for _, labels in found])
         steps = [int(machine.distance_to_acceptance.max(initial=0)) for machine in tasks.machines]
         buffers = {

@@ -9,7 +9,7 @@ from nrm.automata.moves import Moves, Moving, moves_of_classes, moves_of_nodes, 
 from nrm.automata.mtbdd import DEFAULT_LIMITS, FALSE, LEAF, TRUE, Bdd, Limits, Mtbdd
 from nrm.automata.partition import Numbers
 from nrm.automata.search import distinguishing_string, first_path
-from nrm.automata.table import Table, coarsest_congruence, quotient
+from nrm.automata.table import Table, coarsest_congruence
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -41,7 +41,6 @@ __all__ = [
     "merged_classes",
     "moves_of_classes",
     "moves_of_nodes",
-    "quotient",
     "read_diagram",
     "shortest_cubes",
     "unpacked",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
 from nrm.automata.diagram import Diagram, NodeArrays
-from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, is_wide
+from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, in_columns
 from nrm.automata.mtbdd import Limits, Mtbdd
 from nrm.automata.table import Table, equal_columns
 from nrm.errors import LimitError
@@ -30,7 +30,7 @@ def letter_classes(
     tuples, edges = _levels(diagram, distinct, variables, limits)
     targets = tuples[:, place].tolist()
     # Where few letters share a class, an array is smaller than a diagram.
-    if not is_wide(variables) or (variables <= MAX_LISTED and len(tuples) * 16 >= 1 << variables):
+    if in_columns(variables) or (variables <= MAX_LISTED and len(tuples) * 16 >= 1 << variables):
         choice = np.zeros(1, dtype=np.int64)
         for below in edges:
             choice = np.concatenate([below[choice, 0], below[choice, 1]])

@@ -22,14 +22,9 @@ MAX_LISTED = 20
 """Propositions up to which all letters can be listed."""
 
 
-def is_wide(propositions: int) -> bool:
-    """Whether propositions are so many that letters are kept in diagrams and not in arrays."""
-    return propositions > DENSE
-
-
 def in_columns(propositions: int) -> bool:
-    """Whether `Moves.nearest` has a column for each letter, and not for each literal."""
-    return not is_wide(propositions)
+    """Whether propositions are so few that letters have a column each; diagrams stand for those of more."""
+    return propositions <= DENSE
 
 
 Truths = tuple[int, int]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, State
 from nrm.automata.classes import letter_classes
-from nrm.automata.letters import Classes, LetterClasses, is_wide
+from nrm.automata.letters import Classes, LetterClasses, in_columns
 from nrm.automata.move_diagram import MoveDiagram, unpacked_diagrams
 from nrm.automata.mtbdd import Limits, Mtbdd
 from nrm.automata.table import Table, unpacked_tables
@@ -62,7 +62,7 @@ class Moving:
 
 def moves_of_classes(letters: LetterClasses, columns: IntArray, propositions: int | None) -> Moves:
     """The moves (states, classes) of letter classes; `propositions`: None where letters are no subsets of some."""
-    if propositions is not None and is_wide(propositions):
+    if propositions is not None and not in_columns(propositions):
         return MoveDiagram.of_classes(letters.function(propositions), columns)
     return Table(letters.listed(), columns)
 
@@ -74,7 +74,7 @@ def moves_of_nodes(
 
     `state`: that of a node below the variables 0 to `propositions` - 1.
     """
-    if is_wide(propositions):
+    if not in_columns(propositions):
 
         def leaf(node: int) -> State | None:
             return state(node) if table.var[node] >= propositions else None
@@ -87,7 +87,7 @@ def moves_of_nodes(
 
 def placed(moves: Moves, bits: Sequence[int], propositions: int) -> Moves:
     """Moves over more propositions: proposition i becomes number `bits[i]` of so many."""
-    if is_wide(propositions) and not is_wide(len(bits)):
+    if not in_columns(propositions) and in_columns(len(bits)):
         letters, columns = moves.classes()
         moves = MoveDiagram.of_classes(letters.function(len(bits)), columns)
     return moves.placed(bits, propositions)

@@ -139,8 +139,8 @@ class Table(Reaching):
 
     def quotient(self, blocks: Blocks) -> tuple[Table, IntArray]:
         """The moves over blocks, and for each block one state that stands for it."""
-        columns, kept = quotient(self.columns, blocks)
-        return Table(self.letter_class, columns), kept
+        _, kept = np.unique(blocks, return_index=True)
+        return Table(self.letter_class, blocks.astype(np.int32)[self.columns[kept]]), kept.astype(np.int32)
 
     def halted(self, states: IntArray) -> Table:
         """The moves, but for some states, which no letter leaves any more."""
@@ -275,13 +275,6 @@ def renumber(columns: IntArray, order: IntArray) -> IntArray:
     place[order] = np.arange(len(order), dtype=np.int32)
     renumbered: IntArray = place[columns[order]]
     return renumbered
-
-
-def quotient(columns: IntArray, blocks: Blocks) -> tuple[IntArray, IntArray]:
-    """The table over blocks, and for each block one state that stands for it."""
-    _, representatives = np.unique(blocks, return_index=True)
-    narrow = blocks.astype(np.int32)
-    return narrow[columns[representatives]], representatives.astype(np.int32)
 
 
 def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata import Dfa, Limits, Numbers, Table, coarsest_congruence, quotient
+from nrm.automata import Dfa, Limits, Numbers, Table
 from nrm.errors import LimitError
 from nrm.logic.nodes import NodeKind, Nodes
 
@@ -79,13 +79,11 @@ def read_backwards(nodes: Nodes, atoms: tuple[str, ...], exclusive: bool) -> Dfa
     State 0 has read nothing. `LimitError` where it is large.
     """
     moves, values = _Reader(nodes, atoms, letters_of(atoms, exclusive)).explored()
-    blocks = coarsest_congruence(moves, values)
-    columns, kept = quotient(moves, blocks)
-    # Blocks are numbered by value; what has read nothing comes first.
-    order = np.argsort(np.arange(len(kept)) != blocks[0], kind="stable")
-    place = np.argsort(order, kind="stable").astype(np.int32)
-    table = Table(np.arange(moves.shape[1], dtype=np.int32), place[columns[order]]).merged()
-    return Dfa(atoms, exclusive, table, values[kept[order]])
+    whole = Table(np.arange(moves.shape[1], dtype=np.int32), moves)
+    blocks = whole.congruence(values)
+    # What has read nothing comes first.
+    table, kept = whole.quotient(np.unique(np.where(blocks == blocks[0], -1, blocks), return_inverse=True)[1])
+    return Dfa(atoms, exclusive, table.merged(), values[kept])
 
 
 class _Reader:

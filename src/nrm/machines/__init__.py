@@ -42,7 +42,7 @@ from nrm.machines.rewards import (
     with_rewards,
 )
 from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula, own_alphabet
-from nrm.machines.task_set import TaskSet, labelled_moves, task_view, view_columns, view_width
+from nrm.machines.task_set import TaskSet, task_view, view_columns, view_width
 
 __all__ = [
     "FORMATS",
@@ -79,7 +79,6 @@ __all__ = [
     "equivalent",
     "graphviz",
     "is_machine_file",
-    "labelled_moves",
     "levels",
     "load_machine",
     "load_pool",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -20,7 +21,7 @@ from nrm.automata import (
     letter_classes,
     moves_of_nodes,
 )
-from nrm.errors import FormulaError, LimitError, MachineError
+from nrm.errors import FormulaError, LimitError, MachineError, shorten
 from nrm.logic import (
     BOOLEAN,
     Formula,
@@ -72,6 +73,15 @@ def class_text(machine: MooreMachine, number: int) -> str:
 def _cubes_formula(alphabet: Alphabet, cubes: Sequence[Cube]) -> Formula:
     names = [atom(name) for name in alphabet.symbols]
     return either(*(both(*(names[index] if true else ~names[index] for index, true in cube)) for cube in cubes))
+
+
+def read_guard(text: str, names: re.Pattern[str], name: Callable[[str], str], line: int) -> Formula:
+    """The guard of a file's text, in which `names` are found and written as `name` says."""
+    try:
+        return parse(names.sub(lambda found: name(found[0]), text))
+    except FormulaError as error:
+        reason = str(error).splitlines()[0].replace("formula", "guard")
+        raise MachineError(f"line {line}: the guard '{shorten(text)}' cannot be read: {reason}") from None
 
 
 def letters_where(formula: Formula | str, alphabet: Alphabet) -> BoolArray:

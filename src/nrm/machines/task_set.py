@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nrm.aliases import BoolArray, FloatArray, IntArray, State
+from nrm.aliases import FloatArray, IntArray, State
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
@@ -143,11 +143,6 @@ def view_columns(alphabet: Alphabet) -> tuple[str, ...]:
     if alphabet.is_small:
         return alphabet.letter_names
     return tuple(text for name in alphabet.symbols for text in (name, f"!{name}"))
-
-
-def labelled_moves(machine: MooreMachine) -> tuple[IntArray, BoolArray]:
-    """(moves, 2) states and the other states that they lead to, and (moves, columns) by which letters or literals."""
-    return machine.moves.leaving()
 
 
 def view_width(alphabet: Alphabet) -> int:

@@ -19,10 +19,10 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from nrm.aliases import State
-from nrm.errors import FormulaError, LimitError, MachineError, shorten
-from nrm.logic import Formula, Op, atom, either, parse, substituted
+from nrm.errors import LimitError, MachineError, shorten
+from nrm.logic import Formula, Op, atom, either, substituted
 from nrm.machines.alphabet import Alphabet
-from nrm.machines.guards import Move, guard, letters_where, machine_of_moves, moves
+from nrm.machines.guards import Move, guard, letters_where, machine_of_moves, moves, read_guard
 from nrm.machines.moore import MooreMachine
 
 
@@ -282,15 +282,12 @@ def _moves(items: list[Any], alphabet: Alphabet, states: int) -> list[list[Move]
 def _guard(label: str, names: Mapping[str, str], line: int) -> Formula:
     """A label as a guard, with names in the place of numbers and aliases."""
 
-    def named(match: re.Match[str]) -> str:
-        if match[0] not in names:
-            raise MachineError(f"line {line}: a label cannot be read: there is no proposition or alias {match[0]}")
-        return names[match[0]]
+    def named(found: str) -> str:
+        if found not in names:
+            raise MachineError(f"line {line}: a label cannot be read: there is no proposition or alias {found}")
+        return names[found]
 
-    try:
-        return parse(re.sub(r"@[\w-]+|\w+", named, label))
-    except FormulaError as error:
-        raise MachineError(f"line {line}: the label '{shorten(label)}' cannot be read: {error}") from None
+    return read_guard(label, re.compile(r"@[\w-]+|\w+"), named, line)
 
 
 def _number(headers: Mapping[str, list[Token]], name: str) -> int:

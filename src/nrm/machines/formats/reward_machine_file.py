@@ -24,17 +24,17 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from nrm.errors import FormulaError, MachineError, NrmError, shorten, unknown
-from nrm.logic import Formula, Op, name_problem, parse
+from nrm.errors import MachineError, NrmError, shorten, unknown
+from nrm.logic import Formula, Op, name_problem
 from nrm.machines.alphabet import Alphabet, alphabet_of
-from nrm.machines.guards import moves
+from nrm.machines.guards import moves, read_guard
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_machine import FallOff, Overlap, RewardEdge, RewardMachine, StateName
 
 Value = TypeVar("Value")
 _NOTE = "nrm:"
 _CONSTANT = re.compile(r"(?:\w+\.)*ConstantRewardFunction\(\s*(?:\w+\s*=)?([^()]*)\)")
-_TOKENS = re.compile(r'"[^"]*"|&&?|\|\|?|[!~()]|[^&|!~()"]+')
+_NAMES = re.compile(r'"[^"]*"|[^&|!~()"\s][^&|!~()"]*')
 _SPACE = re.compile(r'("[^"]*")|\s+')
 
 
@@ -160,25 +160,17 @@ def _edge(value: Any, line: int, rename: Mapping[str, str]) -> RewardEdge:
 
 
 def _guard(text: str, line: int, rename: Mapping[str, str]) -> Formula:
-    words = []
-    for token in _TOKENS.findall(text):
-        bare = token.strip()
-        if not bare or bare[0] in "&|!~()":
-            words.append("!" if bare == "~" else bare)
-        elif bare in ("True", "False", "true", "false"):
-            words.append(bare)
-        else:
-            name = bare[1:-1] if bare.startswith('"') else bare
-            name = rename.get(name, name)
-            problem = name_problem(name, "proposition")
-            if problem:
-                raise MachineError(f"line {line}: in the guard '{text}': {problem} (rename={{{name!r}: …}})")
-            words.append(f'"{name}"')
-    try:
-        return parse(" ".join(words))
-    except FormulaError as error:
-        reason = str(error).splitlines()[0].replace("formula", "guard")
-        raise MachineError(f"line {line}: the guard '{shorten(text)}' cannot be read: {reason}") from None
+    def named(found: str) -> str:
+        bare = found.strip()
+        if bare in ("True", "False", "true", "false"):
+            return bare
+        name = bare.strip('"')
+        name = rename.get(name, name)
+        if problem := name_problem(name, "proposition"):
+            raise MachineError(f"line {line}: in the guard '{text}': {problem} (rename={{{name!r}: …}})")
+        return f'"{name}"'
+
+    return read_guard(text, _NAMES, named, line)
 
 
 def _detected(edges: list[RewardEdge]) -> list[StateName]:
