@@ -72,10 +72,8 @@ def classes_of_diagram(moves: Diagram) -> tuple[LetterClasses, IntArray]:
         letters, found = letter_classes(moves.arrays, moves.arrays.low[:states].tolist(), len(moves.order), limits)
     except LimitError:
         raise LimitError(
-            f"the letters of this machine fall into too many classes to be listed: {states:,} states over "
-            f"{moves.propositions} propositions, and more than {MAX_CELLS:,} moves by class. Stepping, drawing, files "
-            "and comparisons do without classes; what asks for them, as neural machines and shortcuts do, is for "
-            "smaller tasks: split this one"
+            f"the letters of this machine, {states:,} states over {moves.propositions} propositions, fall into too many "
+            f"classes to be listed (more than {MAX_CELLS:,} moves), as neural machines and shortcuts need; split the task"
         ) from None
     columns = np.ascontiguousarray(np.array(found, dtype=np.int32).T)
     if isinstance(letters, LetterDiagram) or moves.order != tuple(range(moves.propositions)):

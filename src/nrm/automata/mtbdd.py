@@ -151,14 +151,14 @@ class Mtbdd(Generic[Leaf]):
             self._choices[key] = result
         return result
 
-    def below(self, roots: Iterable[int]) -> Iterator[int]:
-        """Every node that some function uses, once, in a fixed order."""
+    def below(self, roots: Iterable[int], bottom: int = LEAF) -> Iterator[int]:
+        """Every node that some function uses, once, in a fixed order; below the variable `bottom` the topmost ones."""
         pending = list(roots)[::-1]
         seen = set(pending)
         while pending:
             node = pending.pop()
             yield node
-            if self.var[node] != LEAF:
+            if self.var[node] < bottom:
                 for child in (self.high[node], self.low[node]):
                     if child not in seen:
                         seen.add(child)

@@ -276,17 +276,10 @@ class _Symbolic(_Progression):
 
     def after(self, state: int) -> int:
         """The diagram of what follows a state, by all letters; below the letters stand states, in a fixed order."""
-        root, bdd = self.expanded(state, None), self.bdd
-        seen, pending = {root}, [root]
-        while pending:
-            node = pending.pop()
-            if bdd.var[node] >= self.letters:
+        root = self.expanded(state, None)
+        for node in self.bdd.below([root], self.letters):
+            if self.bdd.var[node] >= self.letters:
                 self.found(self.settled(node), 1)
-                continue
-            for child in (bdd.high[node], bdd.low[node]):
-                if child not in seen:
-                    seen.add(child)
-                    pending.append(child)
         return root
 
 

@@ -124,8 +124,8 @@ class Term:
         rows = tuple((node.op, tuple(places[arg] for arg in node.args), node.name) for node in places)
         return _rebuilt, (type(self), rows)
 
-    def postorder(self, leaves: Container[Self] = ()) -> Iterator[Self]:
-        """Every distinct part once, arguments before the term that holds them; `leaves` are not entered."""
+    def postorder(self, is_leaf: Callable[[Self], bool] | None = None) -> Iterator[Self]:
+        """Every distinct part once, arguments before the term that holds them; what `is_leaf` is not entered."""
         seen: set[Self] = set()
         pending: list[tuple[Self, bool]] = [(self, False)]
         while pending:
@@ -137,7 +137,7 @@ class Term:
                 yield node
             else:
                 pending.append((node, True))
-                if node not in leaves:
+                if is_leaf is None or not is_leaf(node):
                     pending.extend((arg, False) for arg in reversed(node.args))
 
     def folded(self, value: Callable[[Self, list[Value]], Value]) -> Value:
@@ -239,7 +239,7 @@ def boolean_function(step: Term, table: Mtbdd[int], places: Mapping[str, int], d
 
     `places`: the variable of each symbol; `done` keeps what was found.
     """
-    for node in step.postorder(leaves=done):
+    for node in step.postorder(done.__contains__):
         if node in done:
             continue
         op, parts = node.op.name, [done[arg] for arg in node.args]

@@ -55,7 +55,10 @@ class Alphabet(ABC):
         if not self.symbols:
             raise AlphabetError(f"the alphabet is empty; name at least one {self.noun}")
         for name in self.symbols:
-            check_name(name, self.noun)
+            if not isinstance(name, str):
+                raise AlphabetError(f"a {self.noun} is named by text, not by {type(name).__name__} {name!r}")
+            if problem := name_problem(name, self.noun):
+                raise AlphabetError(problem)
         (twice, times), *_ = Counter(self.symbols).most_common(1)
         if times > 1:
             raise AlphabetError(f"{self.noun} '{twice}' is listed {times} times; list it once")
@@ -408,15 +411,6 @@ class _SomeSets(_Propositional):
         taken, other = (sum(1 << self.sets[letter] for letter in np.flatnonzero(of)) for of in (letters, ~letters))
         # What never occurs may be covered or not, whichever is shorter.
         return shortest_cubes(taken, ((1 << (1 << len(self.symbols))) - 1) & ~other, len(self.symbols))
-
-
-def check_name(name: object, what: str = "symbol") -> None:
-    """Raise `AlphabetError` unless `name` can name a symbol."""
-    if not isinstance(name, str):
-        raise AlphabetError(f"a {what} is named by text, not by {type(name).__name__} {name!r}")
-    problem = name_problem(name, what)
-    if problem:
-        raise AlphabetError(problem)
 
 
 @dataclass(frozen=True, kw_only=True)

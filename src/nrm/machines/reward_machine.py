@@ -138,13 +138,10 @@ class RewardMachine:
         state: int | None = self.places[self.initial]
         paid = []
         for letter in self.alphabet.encode(trace):
-            edge = -1 if state is None else int(self.fired[state, self._class_of(letter)])
+            edge = -1 if state is None else int(self.fired[state, self._read[0].at(letter)])
             paid.append(float(self.edges[edge].reward) if edge >= 0 else 0.0)
             state = self.places[self.edges[edge].target] if edge >= 0 else None
         return tuple(paid)
-
-    def _class_of(self, letter: Letter) -> int:
-        return self._read[0].at(letter)
 
     def to_moore(self, outputs: Outputs = "levels") -> MooreMachine:
         """The Moore machine that pays the same.
@@ -227,10 +224,9 @@ class RewardMachine:
                 where = f" (line{'s' * (len(lines) > 1)} {listing(map(str, lines))})" if lines else ""
                 gain = _number(node[1] - before[1])
                 raise MachineError(
-                    f"the loop {steps}{self.states[node[0]]}{where} pays {gain:g} each time round, "
-                    "so the sum of rewards grows and cannot be the potential of a state. Read the file with "
-                    "outputs='rewards' (--txt rewards): each state then outputs what was just paid, and "
-                    "TaskEnv(…, pay='outputs') pays it"
+                    f"the loop {steps}{self.states[node[0]]}{where} pays {gain:g} each time round, so the sum of "
+                    "rewards cannot be the potential of a state. Read the file with outputs='rewards' (--txt rewards), "
+                    "and pay with TaskEnv(…, pay='outputs')"
                 )
             link = parents[before]
 
@@ -268,9 +264,8 @@ class RewardMachine:
                 continue
             raise MachineError(
                 f"state {edge.source} is not deterministic: the {other} and the {edge} both fire on "
-                f"'{self.alphabet.letter_name(letter)}'. Make the guards exclude each other; or, if exactly one symbol "
-                "holds at each step, list them all (symbols=…, --symbols); or take the first edge in the file, as the "
-                "original code does (overlap='first', --txt first)"
+                f"'{self.alphabet.letter_name(letter)}'. Make the guards exclude each other; or list symbols of which "
+                "one holds (symbols=…, --symbols); or take the first edge (overlap='first', --txt first)"
             )
 
     def _missing(self, name: StateName, row: IntArray, leaves: bool) -> str:

@@ -5,7 +5,7 @@ Where a path asks for two paths at once, or for all but one, its automaton is on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 
 from nrm.aliases import Trace
 from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Cube, Dfa, Limits
@@ -108,16 +108,6 @@ Pair = tuple[int, int]
 """The nodes of a formula and of its negation."""
 
 
-class _Leaves(Container[Ldlf]):
-    """What is known already, and paths."""
-
-    def __init__(self, known: Container[Ldlf]) -> None:
-        self._known = known
-
-    def __contains__(self, node: object) -> bool:
-        return node in self._known or (isinstance(node, Ldlf) and node.op in PATHS)
-
-
 class _Closure:
     """Builds the nodes; `automaton`: that of a path which is not walked part by part."""
 
@@ -142,7 +132,7 @@ class _Closure:
 
     def _pair(self, formula: Ldlf) -> Pair:
         """The nodes of a formula at a place where there is a step."""
-        for node in formula.postorder(_Leaves(self._pairs)):
+        for node in formula.postorder(lambda node: node in self._pairs or node.op in PATHS):
             if node.op not in PATHS and node not in self._pairs:
                 self._pairs[node] = self._made(node)
         return self._pairs[formula]
@@ -264,7 +254,7 @@ class _Closure:
 
     def _when_over(self, formula: Ldlf) -> bool:
         """Whether a formula holds behind the last step."""
-        for node in formula.postorder(_Leaves(self._over)):
+        for node in formula.postorder(lambda node: node in self._over or node.op in PATHS):
             if node.op not in PATHS and node not in self._over:
                 self._over[node] = self._made_over(node)
         return self._over[formula]

@@ -158,14 +158,12 @@ class _Build(PathBuild):
 def _formula(part: Part) -> Ldlf:
     if part.kind == "path":
         raise PlacedError(
-            f"a formula is expected, and this is a path: {part.term.brief(40)}; <path>tt says that it can be walked, "
-            "and <path>end that it leads to the end",
+            f"a formula is expected, and this is a path: {part.term.brief(40)}; write <path>tt, or <path>end",
             part.position,
         )
     if part.bare:
         raise PlacedError(
-            f"'{part.term.brief(40)}' is a step (true is any step, false is none); in a formula write tt or ff, or "
-            f"<{part.term.brief(40)}>tt for a step that comes",
+            f"'{part.term.brief(40)}' is a step; in a formula write tt or ff, or <{part.term.brief(40)}>tt",
             part.position,
         )
     return part.term
@@ -174,8 +172,7 @@ def _formula(part: Part) -> Ldlf:
 def _path(part: Part) -> Ldlf:
     if part.kind == "formula":
         raise PlacedError(
-            f"a path is expected, and this is a formula: {part.term.brief(40)}; to test it on the way, write "
-            f"({part.term.brief(40)})?",
+            f"a path is expected, and this is a formula: {part.term.brief(40)}; to test it, write (formula)?",
             part.position,
         )
     return part.term

@@ -95,17 +95,17 @@ def machine_text(machine: MooreMachine, form: Format, title: str = "") -> str:
     """The text of a machine in a format."""
     if machine.alphabet.occurring is not None and form in ("hoa", "rm"):
         raise FileError(f"the format {form} cannot say which sets of propositions occur; write .json or .dot")
-    match form:
-        case "json":
-            return machine_json(machine)
-        case "dot":
-            return to_dot(machine, title)
-        case "hoa":
-            return to_hoa(machine, title)
-        case "rm":
-            return to_reward_file(machine)
-        case _:
-            raise FileError("a task file holds a formula, not a machine; write .json, .dot, .hoa or .txt")
+    if form not in _WRITERS:
+        raise FileError("a task file holds a formula, not a machine; write .json, .dot, .hoa or .txt")
+    return _WRITERS[form](machine, title)
+
+
+_WRITERS: Mapping[str, Callable[[MooreMachine, str], str]] = {
+    "json": lambda machine, _: machine_json(machine),
+    "dot": to_dot,
+    "hoa": to_hoa,
+    "rm": lambda machine, _: to_reward_file(machine),
+}
 
 
 def _format(path: Path | str, chosen: Format | None) -> Format:

@@ -58,8 +58,8 @@ def parse_reward_machine(
     lines = list(_values(text))
     if len(lines) < 2:
         raise MachineError(
-            "the file says too little: its first line is the initial state, its second lists the terminal states, and "
-            "each line after them is an edge (u, v, 'guard', ConstantRewardFunction(r))"
+            "the file says too little: it has the initial state, the terminal states, and edges (u, v, 'guard', "
+            "ConstantRewardFunction(r)), each on a line"
         )
     (first, start), (second, ends), *_ = lines
     initial: StateName = _read(start, StateName, first, "the initial state is a number or a name")
