@@ -10,7 +10,7 @@ from nrm.machines import MooreMachine
 
 def use_diagrams(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("nrm.automata.letters.DENSE", 0)
-    patch.setattr("nrm.automata.classes.MAX_LISTED", 0)
+    patch.setattr("nrm.automata.partition.MAX_LISTED", 0)
 
 
 def in_diagrams(machine: MooreMachine) -> MooreMachine:

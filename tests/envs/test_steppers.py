@@ -14,7 +14,7 @@ TEXT = " & ".join(f"response(a{number}, b{number})" for number in range(7))
 def test_both_ways_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = nrm.compile(TEXT)
     by_classes = stepper(machine)
-    monkeypatch.setattr("nrm.automata.classes.MAX_CELLS", 1)
+    monkeypatch.setattr("nrm.automata.move_diagram.MAX_CELLS", 1)
     by_diagram = stepper(nrm.compile(TEXT))
     assert by_classes.__qualname__ != by_diagram.__qualname__
     generator = np.random.default_rng(0)

@@ -1,15 +1,21 @@
 """Finite automata: letters in classes, moves as tables or decision diagrams, products, minimisation, equivalence."""
 
-from nrm.automata.classes import letter_classes, merged_classes
 from nrm.automata.dfa import Dfa, combined_all
 from nrm.automata.diagram import Cube, cubes_of
-from nrm.automata.letters import MAX_LISTED, Classes, LetterClasses, ListedLetters, Truths, in_columns, shortest_cubes
+from nrm.automata.letters import (
+    MAX_LISTED,
+    Classes,
+    LetterClasses,
+    ListedLetters,
+    in_columns,
+    shortest_cubes,
+)
 from nrm.automata.letters import LetterDiagram as LetterFunction
 from nrm.automata.moves import Moves, Moving, moves_of_classes, moves_of_nodes, read_diagram, unpacked
 from nrm.automata.mtbdd import DEFAULT_LIMITS, FALSE, LEAF, TRUE, Bdd, Limits, Mtbdd
-from nrm.automata.partition import Numbers
+from nrm.automata.partition import Numbers, letter_classes
 from nrm.automata.search import distinguishing_string, first_path
-from nrm.automata.table import Table, coarsest_congruence
+from nrm.automata.table import Table, coarsest_congruence, merged_classes
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -30,7 +36,6 @@ __all__ = [
     "Mtbdd",
     "Numbers",
     "Table",
-    "Truths",
     "coarsest_congruence",
     "combined_all",
     "cubes_of",

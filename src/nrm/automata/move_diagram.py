@@ -14,18 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
-from nrm.automata.classes import classes_of_diagram
 from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of
 from nrm.automata.letters import Classes, LetterDiagram
 from nrm.automata.mtbdd import LEAF, Limits
-from nrm.automata.partition import Blocks, scattered, split
+from nrm.automata.partition import Blocks, letter_classes, scattered, split
 from nrm.automata.partition import Numbers as Numbering
 from nrm.automata.search import Differ, Pair, Question, Reaching, first_path, least_sums
-from nrm.automata.table import Table
-from nrm.errors import MachineError, counted
+from nrm.automata.table import Table, merged_classes
+from nrm.errors import LimitError, MachineError, counted
 
 PARTS = ("order", "levels", "low", "high", "roots")
 """What a file holds of a diagram."""
+MAX_CELLS = 4_000_000
+"""States times letter classes up to which the classes of a diagram are made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,21 @@ class MoveDiagram(Diagram, Reaching):
         return self
 
     def classes(self) -> Classes:
-        letters, columns = classes_of_diagram(self)
-        return Classes(letters, columns)
+        """Numbered by their first letter."""
+        states = self.states
+        try:
+            limits = Limits(states=states, cells=max(MAX_CELLS, states))
+            found = letter_classes(self.arrays, self.arrays.low[:states].tolist(), len(self.order), limits)
+        except LimitError:
+            raise LimitError(
+                f"the letters of this machine, {states:,} states over {self.propositions} propositions, are of too "
+                f"many classes (more than {MAX_CELLS:,} moves) for neural machines and shortcuts; split the task"
+            ) from None
+        letters, targets = found
+        columns = np.ascontiguousarray(np.array(targets, dtype=np.int32).T)
+        if isinstance(letters, LetterDiagram) or self.order != tuple(range(self.propositions)):
+            letters = letters.function(len(self.order)).placed(self.order, self.propositions)
+        return Classes(*merged_classes(letters, columns))
 
     def next_state(self, state: State, letter: Letter) -> State:
         return self.leaf(state, letter)

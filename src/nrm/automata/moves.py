@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, State
-from nrm.automata.classes import letter_classes
 from nrm.automata.letters import Classes, LetterClasses, in_columns
 from nrm.automata.move_diagram import MoveDiagram, unpacked_diagrams
 from nrm.automata.mtbdd import Limits, Mtbdd
+from nrm.automata.partition import letter_classes
 from nrm.automata.table import Table, unpacked_tables
 
 Moves: TypeAlias = Table | MoveDiagram

@@ -1,11 +1,17 @@
-"""Numbers for equal things: order of first occurrence, codes in order of arrival, partitions split by fingerprints."""
+"""Numbers for equal things: first occurrences, codes as they arrive, partitions by fingerprints, letter classes."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
+from nrm.automata.diagram import NodeArrays
+from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, in_columns
+from nrm.automata.mtbdd import Limits, Mtbdd
 
 Blocks = NDArray[np.int64]
 """For each state the number of its block in a partition."""
@@ -85,3 +91,48 @@ def scattered(values: NDArray[np.integer]) -> NDArray[np.uint64]:
     mixed *= np.uint64(0xD6E8FEB86659FD93)
     mixed ^= mixed >> np.uint64(32)
     return mixed
+
+
+def letter_classes(
+    diagram: Mtbdd[Any] | NodeArrays, roots: Sequence[int], variables: int, limits: Limits
+) -> tuple[LetterClasses, list[list[int]]]:
+    """The class of each of the 2^variables letters, and for each class the node that it leads to from each root.
+
+    Walks all diagrams down together; what lies below the last variable is where a letter leads.
+    """
+    distinct, place = np.unique(np.array(roots, dtype=np.int32), return_inverse=True)
+    tuples, edges = _levels(diagram, distinct, variables, limits)
+    targets = tuples[:, place].tolist()
+    # Where few letters share a class, an array is smaller than a diagram.
+    if in_columns(variables) or (variables <= MAX_LISTED and len(tuples) * 16 >= 1 << variables):
+        choice = np.zeros(1, dtype=np.int64)
+        for below in edges:
+            choice = np.concatenate([below[choice, 0], below[choice, 1]])
+        return ListedLetters(choice.astype(np.int32)), targets
+    return LetterDiagram.of_levels(edges, np.arange(len(tuples)), variables), targets
+
+
+def _levels(
+    diagram: Mtbdd[Any] | NodeArrays, distinct: IntArray, variables: int, limits: Limits
+) -> tuple[IntArray, list[NDArray[np.int64]]]:
+    """The tuples of nodes that letters lead to from some roots, and for each level (tuples, 2) where these lead."""
+    var, low, high = (np.asarray(values, dtype=np.int32) for values in (diagram.var, diagram.low, diagram.high))
+    tuples = distinct[None]
+    edges = []
+    for level in range(variables):
+        # The tuples of nodes that some choice of the first variables leads to, and where each leads.
+        asking = var[tuples] == level
+        following: dict[bytes, int] = {}
+        sides: list[list[int]] = []
+        kept: list[IntArray] = []
+        for children in (low, high):
+            numbers = []
+            for row in np.where(asking, children[tuples], tuples):
+                numbers.append(following.setdefault(row.tobytes(), len(kept)))
+                if numbers[-1] == len(kept):
+                    kept.append(row)
+            sides.append(numbers)
+        edges.append(np.array(sides).T)
+        tuples = np.stack(kept)
+        limits.check(len(distinct), len(tuples))
+    return tuples, edges

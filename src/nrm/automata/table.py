@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.diagram import Cube
-from nrm.automata.letters import Classes, ListedLetters
+from nrm.automata.letters import Classes, LetterClasses, ListedLetters
 from nrm.automata.mtbdd import Limits
 from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scattered, split, split_by_rows
 from nrm.automata.search import Differ, Pair, Reaching, distinguishing_string
@@ -326,3 +326,18 @@ def _refined(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:
 def equal_columns(columns: IntArray) -> Blocks:
     """A number for each column, equal for equal columns."""
     return split_by_rows(np.ascontiguousarray(columns.T), np.zeros(columns.shape[1], dtype=np.int64))[0]
+
+
+def merged_classes(letters: LetterClasses, columns: IntArray) -> tuple[LetterClasses, IntArray]:
+    """Equal columns as one, those without a letter dropped, and classes numbered by their first letter."""
+    if isinstance(letters, ListedLetters):
+        table = Table(letters.numbers, columns).merged()
+        return ListedLetters(table.letter_class), table.columns
+    function = letters.function(0)
+    groups = equal_columns(columns).tolist()
+    kept: dict[int, int] = {}
+    for number in function.first_letters():
+        kept.setdefault(groups[number], number)
+    rank = {group: place for place, group in enumerate(kept)}
+    numbers = np.array([rank.get(group, 0) for group in groups])
+    return function.relabelled(numbers), np.ascontiguousarray(columns[:, list(kept.values())])
