@@ -141,9 +141,28 @@ class ObservationSpec:
     local: bool = False
     """Whether what holds is shown at one place of an image."""
 
+    @property
+    def kind(self) -> Literal["entries", "listed", "image", "numbers"]:
+        """What networks and grounders have to read."""
+        if self.entries is not None:
+            return "entries"
+        if self.table is not None:
+            return "listed"
+        return "image" if len(self.shape) == 3 else "numbers"
+
     def shown(self, observation: Tensor) -> Tensor:
         """(…, *shape) observations as they look, also where they are row numbers (…)."""
         return observation if self.table is None else self.table[observation]
+
+    def blank(self, count: int) -> Tensor:
+        """(0, count, …) what so many environments have shown before the first step."""
+        if self.table is None:
+            return torch.empty(0, count, *self.shape, dtype=self.dtype)
+        return torch.empty(0, count, dtype=torch.int64)
+
+    def to(self, device: torch.device) -> ObservationSpec:
+        """The same with its table on a device."""
+        return self if self.table is None else replace(self, table=self.table.to(device))
 
 
 def _part(name: str, space: spaces.Space[Any]) -> Part:

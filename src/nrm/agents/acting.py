@@ -139,7 +139,7 @@ class Actor:
         self.head = head_for(env.actions, self.device)
         self.held = held or self.head.held
         self.observation = env.reset(seed)
-        self._seen = observations_of(env)
+        self._seen = observations_of(env.spec)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             sample = self._seen.sample(self.observation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -36,8 +35,8 @@ class PlacedEnv:
     def __init__(self, env: BatchedEnv, device: torch.device) -> None:
         self._env = env
         self.device = device
-        self.frames = None if env.frames is None else env.frames.to(device)
-        self.spec = replace(env.spec, table=self.frames)
+        self.spec = env.spec.to(device)
+        self.frames = self.spec.table
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._env, name)

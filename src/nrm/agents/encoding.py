@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from nrm.envs import BatchedEnv
 from nrm.neural import DistinctPatches, changed_places
+from nrm.observations import ObservationSpec
 
 if TYPE_CHECKING:
     from nrm.agents.acting import Rollout
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 class ListedObservations:
     """Observations that are rows of a table."""
 
-    def __init__(self, table: Tensor) -> None:
-        self.table = table
-        self.count = len(table)
+    def __init__(self, spec: ObservationSpec) -> None:
+        assert spec.table is not None
+        self.table = spec.table
+        self.count = len(self.table)
         self._features: Tensor | None = None
 
     def sample(self, first: Tensor) -> Tensor | None:  # noqa: ARG002 - all are known
@@ -52,8 +53,8 @@ class ShownObservations:
 
     count = 0
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._shape = shape
+    def __init__(self, spec: ObservationSpec) -> None:
+        self._shape = spec.shape
         self._patches: DistinctPatches | None = None
 
     def sample(self, first: Tensor) -> Tensor | None:
@@ -99,6 +100,6 @@ class ShownObservations:
         return rollout._replace(observation=here, final_observation=reached)
 
 
-def observations_of(env: BatchedEnv) -> ListedObservations | ShownObservations:
+def observations_of(spec: ObservationSpec) -> ListedObservations | ShownObservations:
     """How to encode what an environment shows."""
-    return ShownObservations(env.shape) if env.frames is None else ListedObservations(env.frames)
+    return ListedObservations(spec) if spec.kind == "listed" else ShownObservations(spec)

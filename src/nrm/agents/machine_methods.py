@@ -68,7 +68,7 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
             env.shape,
             symbols,
             independent,
-            continuous=spec.table is None,
+            continuous=spec.kind != "listed",
             one_place=spec.local,
             many=tasks_of(env) is not None,
             cells=spec.tiled,
@@ -85,7 +85,7 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
         model = NeuralRewardMachine.made(env.machine if tasks is None else tasks, make).eval()
     model.to(env.device)
     memory = belief_memory(model, env.frames, settings.first_belief)
-    fit = settings.fit_config(seed, listed=env.frames is not None)
+    fit = settings.fit_config(seed, listed=env.spec.kind == "listed")
     blank = torch.empty(0, *env.shape, dtype=env.dtype)
     return Prepared(memory, Grounding(model, memory, settings, fit, env.frames, blank))
 

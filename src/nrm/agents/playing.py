@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
@@ -119,20 +119,20 @@ class Chooser:
         self,
         trainer: Trainer,
         memory: Memory,
-        frames: Tensor | None,
         actions: ActionSpace,
         seed: int,
         stuck_noise: bool,
+        look: Callable[[Tensor], Tensor] = lambda observation: observation,
     ) -> None:
-        """`frames`: all observations where they are listed; they are then given by their row numbers."""
-        self._policy, self._memory, self._frames = trainer.learner.policy, memory, frames
+        """`look`: how observations look that are given by their row numbers."""
+        self._policy, self._memory, self._look = trainer.learner.policy, memory, look
         self._head = head_for(actions, trainer.device)
         self._generator = torch.Generator().manual_seed(seed)
         self._stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
 
     def features(self, observation: Tensor) -> Tensor:
         """(envs, width) what the policy sees."""
-        return self._policy.encoder(observation if self._frames is None else self._frames[observation])
+        return self._policy.encoder(self._look(observation))
 
     def summary(self, observation: Tensor) -> Tensor:
         """(envs, reads) what memories that learn read."""
@@ -166,7 +166,7 @@ def play(
     """
     kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
     memory = memory_for(trainer, env, kind)
-    chooser = Chooser(trainer, memory, env.frames, env.actions, seed, stuck_noise)
+    chooser = Chooser(trainer, memory, env.actions, seed, stuck_noise, env.spec.shown)
     choose = partial(chooser.choose, greedy=greedy)
     observation, rewarded = env.reset(seed), kind == "filtered"
     for step in act(env, memory, chooser.summary, choose, observation, reads_rewards=rewarded):

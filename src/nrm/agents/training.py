@@ -106,15 +106,12 @@ class Trainer:
         self.stuck_noise = None if drawn is None else drawn.stuck_noise
         """Steps without anything new after which tests act at random for a while; never when absent."""
         self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
-        seen = env.shape if env.frames is None else ()
-        kind = env.dtype if env.frames is None else torch.int64
-        blank = torch.empty(0, env.count, *seen, dtype=kind).numpy()
         # What a recurrent grounder says depends on what came before, so its accuracy is that over recorded episodes.
         self._labelled = self.model is not None and self.model.recurrent
         if self.inference is not None:
             self._labelled = self.inference.letters.labelled
         keeps = self.grounding is not None or self.inference is not None
-        self._recorder = Recorder(env.count, keeps, blank, letters=self._labelled)
+        self._recorder = Recorder(env.count, keeps, env.spec.blank(env.count).numpy(), letters=self._labelled)
         self._codec = LevelCodec.of(env.machine)
         self._record_accuracy()
 

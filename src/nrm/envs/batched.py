@@ -74,6 +74,10 @@ class Dynamics(ABC):
     def observe(self, places: Places) -> NDArray[Any]:
         """(n, *shape) new arrays of what is seen."""
 
+    def shown(self, places: Places) -> NDArray[Any]:
+        """(n, …) new arrays of what batches show: observations, or their row numbers in the table of all."""
+        return self.observe(places)
+
     @abstractmethod
     def labels(self, places: Places) -> tuple[Symbol, ...]:
         """The names of what holds in the first episode."""
@@ -87,8 +91,11 @@ class Dynamics(ABC):
         return None
 
     @abstractmethod
-    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
-        """Places drawn all over the environment; for each the distance to another letter, and which one is near."""
+    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64] | None, float]:
+        """Places drawn all over the environment; for each the distance to another letter, and which one is near.
+
+        All places, and no distance, where they are few.
+        """
 
     @abstractmethod
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
@@ -129,7 +136,6 @@ class BatchedTasks(BatchedEnv):
         self.weights = np.ones(len(self.tasks))
         """(tasks,) how often each is drawn, compared with the others."""
         self._shares = np.arange(1, len(self.tasks) + 1) / len(self.tasks)
-        self._observed = self.dynamics.observe if self.frames is None else self._rows
         self._probes: dict[tuple[int, int], Probe] = {}
         self._seeds: list[int] = []
         self._places: Places = {}
@@ -144,7 +150,7 @@ class BatchedTasks(BatchedEnv):
         self._begin_all()
         self._task = self._drawn(self._keys)
         self._state = self._final_state = self._initial.take(self._task)
-        return torch.from_numpy(self._observed(self._places))
+        return torch.from_numpy(self.dynamics.shown(self._places))
 
     def step(self, actions: Tensor) -> StepBatch:
         """Move in all environments, let the tasks read what holds there, and pay. actions: (N,), or (N, size)."""
@@ -161,10 +167,10 @@ class BatchedTasks(BatchedEnv):
         self._time = self._time + 1
         late = self._time >= self.config.steps
         done = terminated | late
-        final = observed = self._observed(self._places)
+        final = observed = self.dynamics.shown(self._places)
         if done.any():
             observed = final.copy()
-            observed[done] = self._observed(self._begin_next(done))
+            observed[done] = self.dynamics.shown(self._begin_next(done))
         result = (observed, reward, terminated, late & ~terminated, final)
         return StepBatch(*map(torch.from_numpy, result))
 
@@ -188,13 +194,10 @@ class BatchedTasks(BatchedEnv):
 
     def probe(self, count: int, seed: int = 0) -> Probe:
         """All observations where they are listed, else those at places drawn all over the environment."""
-        if self.frames is not None:
-            read = self._read({self.dynamics.saved: np.arange(len(self.frames))})
-            return Probe(self.frames, torch.from_numpy(read))
         if (count, seed) not in self._probes:
             places, distance, near = self.dynamics.scattered(count, seed)
-            shown = (self.dynamics.observe(places), self._read(places), distance)
-            observations, letters, away = map(torch.from_numpy, shown)
+            observations, letters = map(torch.from_numpy, (self.dynamics.observe(places), self._read(places)))
+            away = None if distance is None else torch.from_numpy(distance)
             self._probes[count, seed] = Probe(observations, letters, away, near)
         return self._probes[count, seed]
 
@@ -257,10 +260,6 @@ class BatchedTasks(BatchedEnv):
     def _fingerprint(self) -> dict[str, Any]:
         task = task_digest(self.machine)
         return {"config": asdict(self.config), "count": self.count, "end": self._end, "task": task}
-
-    def _rows(self, places: Places) -> NDArray[Any]:
-        """What is seen at some places as row numbers of the list of all observations."""
-        return places[self.dynamics.saved].copy()
 
     def _begin_all(self) -> None:
         """Begin the present episodes everywhere."""

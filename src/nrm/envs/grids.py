@@ -88,8 +88,10 @@ class GridDynamics(Dynamics):
         letters = self.contents_letters(alphabet)
         return lambda places: letters.take(self.content(places))
 
-    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
-        """Cells of drawn grids: half of them with something, and all of these equally probable."""
+    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64] | None, float]:
+        """All cells of the only grid, or some of drawn ones: half with something, all of these equally probable."""
+        if self.contents is not None:
+            return {"cell": np.arange(self._cells)}, None, 0.0
         generator = np.random.default_rng(seed)
         begun = self.begin(generator.integers(0, 1 << 62, count, dtype=np.uint64))
         contents = self.all_contents(begun)

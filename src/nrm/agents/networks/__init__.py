@@ -111,15 +111,13 @@ def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> N
     """The settings with a network in place of auto; `images`: the name of the one for images, one task."""
     if config.encoder != "auto":
         return config
-    if env.spec.entries is not None:
-        return replace(config, encoder="parts")
-    if env.frames is None and len(env.shape) == 1 and tasks_of(env) is not None:
-        return replace(config, encoder="fourier")
-    if env.frames is not None or len(env.shape) != 3:
-        return replace(config, encoder="paper")
-    if is_grid(env.shape) or env.spec.toroidal:  # all is seen from the agent already
-        return replace(config, encoder="dynamic")
-    return replace(config, encoder=images if tasks_of(env) is None else "planning")
+    many = tasks_of(env) is not None
+    encoder = {"entries": "parts", "image": "planning" if many else images}.get(env.spec.kind, "paper")
+    if env.spec.kind == "numbers" and len(env.shape) == 1 and many:
+        encoder = "fourier"
+    if env.spec.kind == "image" and (is_grid(env.shape) or env.spec.toroidal):  # all is seen from the agent already
+        encoder = "dynamic"
+    return replace(config, encoder=encoder)
 
 
 def network_kind(env: BatchedEnv, config: NetworkConfig) -> NetworkKind:

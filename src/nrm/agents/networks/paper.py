@@ -216,7 +216,7 @@ class PartsNetwork(ActorCritic):
 
 def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:
     sample = sight.sample if config.normalise else None
-    if config.normalise and sight.spec.table is None and len(sight.shape) != 3:
+    if config.normalise and sight.spec.kind in ("numbers", "entries"):
         return ActorCritic(RunningFeatures(sight.shape), memory, head)
     return ActorCritic(features_for(sight.shape, sample), memory, head)
 

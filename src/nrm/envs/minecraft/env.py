@@ -288,6 +288,9 @@ class MinecraftDynamics(GridDynamics):
         taken = slipped(self.config, keys, times, actions) if self.config.slip else actions
         return super().move(places, taken, keys, times)
 
+    def shown(self, places: Places) -> NDArray[Any]:
+        return self.observe(places) if self.contents is None else places["cell"].copy()
+
     def observe(self, places: Places) -> NDArray[Any]:
         if self.config.observation == "map":
             return self._coordinates[places["cell"]]
