@@ -154,8 +154,7 @@ class Actor:
         numbers = torch.arange(self._rows_of_memory, device=self.device)
         if memory.table is not None and not torch.equal(memory.feature(numbers), memory.table):
             raise ConfigError(
-                "a memory's table must hold its features, row by row: feature(carry) is table[carry]; where carries "
-                "are no row numbers, let table be None"
+                "a memory's table must hold its features: feature(carry) is table[carry]; else let table be None"
             )
         self._policy: Tensor | None = None
         self._reached: Tensor | None = None

@@ -22,10 +22,7 @@ def find_device(name: str) -> torch.device:
         raise ConfigError(f"the device is cpu, cuda, cuda:NUMBER or auto, not '{name}'")
     there = torch.cuda.device_count() if kind == "cuda" else 1
     if int(number or 0) >= there:
-        raise ConfigError(
-            f"there is no device '{name}' here: PyTorch {torch.__version__} finds {there} of its kind; use --device "
-            f"{'auto' if there else 'cpu'}"
-        )
+        raise ConfigError(f"there is no device '{name}' here; use --device {'auto' if there else 'cpu'}")
     return torch.device(name)
 
 

@@ -224,8 +224,7 @@ def _one_task(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) 
     """What learns the machine of an env's one task; `ConfigError` where every episode has another task."""
     if tasks_of(env) is not None:
         raise ConfigError(
-            "a machine is learned of one task, but every episode has another one here (--tasks); name one with --task, "
-            "or use the method nrm"
+            "a machine is learned of one task, not of many (--tasks); name one with --task, or use the method nrm"
         )
     inference = MachineLearning(letters, settings, judge_for(env, letters), env.device)
     return Prepared(inference.memory, inference=inference)

@@ -214,8 +214,7 @@ def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:
             raise ConfigError(f"the task {name} {what}; there is nothing to execute")
         if machine.states > MAX_STATES:
             raise LimitError(
-                f"the machine of the task {name} has {machine.states:,} states, more than the {MAX_STATES:,} that are "
-                "followed at every step; ask for less at once"
+                f"the machine of the task {name} has {machine.states:,} states, more than the limit of {MAX_STATES:,}"
             )
     if trainer.model is None or trainer.tasks is None:
         return

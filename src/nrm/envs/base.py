@@ -34,10 +34,7 @@ def action_space(space: Any) -> ActionSpace:
             "with gymnasium.wrappers.TransformAction"
         )
     if space.dtype.kind != "f" or not space.is_bounded("both") or not bool((space.low < space.high).all()):
-        raise EnvError(
-            f"actions of a Box must be floating, with finite bounds, each low one below its high one: {space}; "
-            "gymnasium.wrappers.TransformAction changes them"
-        )
+        raise EnvError(f"actions of a Box must be floating, with finite bounds, low ones below high ones: {space}")
     return space
 
 

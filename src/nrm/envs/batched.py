@@ -124,10 +124,7 @@ class BatchedTasks(BatchedEnv):
         self.spec = self.dynamics.spec
         machine = self.machine
         if machine.alphabet.size > 1 << 62:
-            raise EnvError(
-                f"environments that step side by side number letters by 64 bits; {len(machine.alphabet.symbols)} "
-                "propositions are more than 62. Put the task on single environments (TaskEnv)"
-            )
+            raise EnvError(f"batches number letters by 64 bits, too few for {machine.alphabet}; use TaskEnv")
         self._read = self.dynamics.reader(machine.alphabet)
         self._step = stepper(machine)
         self._end: End = end
@@ -220,8 +217,7 @@ class BatchedTasks(BatchedEnv):
         """Go on from where `state_dict` was called, in an environment of the same configuration, tasks and count."""
         if state.get("version") != STATE_VERSION:
             raise EnvError(
-                f"the saved state of the environment has version {state.get('version')}, and this nrm reads version "
-                f"{STATE_VERSION}; go on with the version of nrm that wrote it"
+                f"the saved state has version {state.get('version')}; this nrm reads version {STATE_VERSION}"
             )
         if not self._same(state.get("env")):
             raise EnvError(

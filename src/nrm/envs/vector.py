@@ -62,8 +62,7 @@ class GymVectorEnv(BatchedEnv):
         self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, *CHOICES, spaces.Dict)):
             raise EnvError(
-                f"observations must be a Box, Discrete or Dict, not {observation}; FlattenObservation makes one Box "
-                "of them (--env.wrappers gymnasium.wrappers:FlattenObservation), or a wrapper of yours"
+                f"observations must be a Box, Discrete or Dict (--env.wrappers changes them), not {observation}"
             )
         self._alone = isinstance(observation, CHOICES)
         together = spaces.Dict({ALONE: observation}) if self._alone else observation
@@ -193,8 +192,7 @@ class GymVectorEnv(BatchedEnv):
         known = state.get("version") == VECTOR_STATE_VERSION and state.get("task") == task_digest(self.machine)
         if not known or len(seeds) != self.count:
             raise EnvError(
-                f"the saved state is of another batch: it has {len(seeds)} environments, this one {self.count}; the "
-                "task must be the same too"
+                f"the saved state is of another batch, with {len(seeds)} environments; this one has {self.count}"
             )
         self._seeds = [int(seed) for seed in seeds]
         self._episode = state["episode"].numpy().copy()
@@ -225,10 +223,7 @@ class GymVectorEnv(BatchedEnv):
         if observed.is_floating_point() and not bool(torch.isfinite(observed).all()):
             index = int((~torch.isfinite(observed)).flatten(1).any(1).nonzero()[0])
             place = place or f"at step {len(self._taken[index]) + 1} of its episode"
-            raise EnvError(
-                f"environment {index} shows NaN or infinity in its observation {place}; observations must be finite "
-                "numbers"
-            )
+            raise EnvError(f"environment {index} shows NaN or infinity in its observation {place}; it must be finite")
 
     def given(self, actions: NDArray[Any]) -> NDArray[Any]:
         """Actions (n, …) as environments take them."""

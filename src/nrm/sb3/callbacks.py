@@ -38,10 +38,7 @@ class _Learning(BaseCallback):
     def _init_callback(self) -> None:
         self._wrapper = find_wrapper(self.training_env)
         if self._wrapper is None or self._wrapper.model != self._followed:
-            raise EnvError(
-                "the callback and the environment's wrapper must be given one and the same model: "
-                "NeuralRewardMachineVecWrapper(venv, model)"
-            )
+            raise EnvError("the callback and NeuralRewardMachineVecWrapper must be given one and the same model")
 
     def _on_step(self) -> bool:
         return True
@@ -191,8 +188,7 @@ class MachineCallback(_Learning):
         """`model`: the one that the environment is wrapped with."""
         if not isinstance(model, MachineLearning):
             raise EnvError(
-                f"a machine that is learned is needed, not {type(model).__name__}, such as "
-                "nrm.tracking.unknown_machine(); GroundingCallback is for known tasks"
+                f"tracking.unknown_machine() is needed, not {type(model).__name__}; else use GroundingCallback"
             )
         super().__init__(model, verbose)
         self.learning = model

@@ -89,8 +89,7 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
                 self.letters[self.pos] = [int(info["letter"]) for info in infos]
         except KeyError as missing:
             raise EnvError(
-                f"counterfactual experience needs info[{missing}] of every step; put the task on the environment with "
-                "nrm.TaskEnv(env, machine, label)"
+                f"counterfactual experience needs info[{missing}] of every step, which nrm.TaskEnv(env, machine) gives"
             ) from None
         super().add(obs, next_obs, action, reward, done, infos)
 
@@ -163,10 +162,7 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
     """
     machine, wrapper = as_machine(task), find_wrapper(venv)
     if wrapper is None or wrapper.augmentation.layout != "dict":
-        raise EnvError(
-            "counterfactual experience needs observations with a belief of their own entry: wrap the environment in "
-            "NeuralRewardMachineVecWrapper(venv, model, layout='dict')"
-        )
+        raise EnvError("counterfactual experience needs NeuralRewardMachineVecWrapper(venv, model, layout='dict')")
     states = wrapper.tracker.memory.size
     if states != machine.states:
         raise EnvError(f"the task has {machine.states} states, but the environment's belief is about {states}")

@@ -61,10 +61,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
             "it into a new nrm.tracking.unknown_machine(…)"
         )
     if wrapper is None or wrapper.model != known:
-        raise EnvError(
-            "the agent's environment must be wrapped in NeuralRewardMachineVecWrapper(venv, model) with the model that "
-            "is saved"
-        )
+        raise EnvError("the agent must act in NeuralRewardMachineVecWrapper(venv, model) with the model that is saved")
     about: dict[str, Any] = {
         **FORMAT,
         "algorithm": [type(algorithm).__module__, type(algorithm).__qualname__],

@@ -42,10 +42,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         `record`: keep episodes for `GroundingCallback` and scale penalties with success; turn it off for evaluation.
         """
         if not isinstance(venv, VecEnv):
-            raise EnvError(
-                f"a VecEnv of Stable-Baselines3 is needed, not {type(venv).__name__}; make one with "
-                "DummyVecEnv([make, …]) or make_vec_env(make, n_envs)"
-            )
+            raise EnvError(f"a VecEnv of Stable-Baselines3 is needed, not {type(venv).__name__}: DummyVecEnv([make])")
         if not (isinstance(reward_scale, int | float) and np.isfinite(reward_scale) and reward_scale > 0):
             raise ConfigError(f"reward_scale must be a positive number, not {reward_scale!r}")
         self.model, self.tracker, self.augmentation = build_tracker(

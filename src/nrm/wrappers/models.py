@@ -212,10 +212,7 @@ def check_same_task(model: Model, others: Iterable[object]) -> None:
     known = given.union if isinstance(given, TaskSet) else given
     for other in others:
         if isinstance(known, MooreMachine) and isinstance(other, MooreMachine) and other != known:
-            raise EnvError(
-                f"the task that is given ({_sizes(known)}) is not the environment's ({_sizes(other)}), whose states "
-                "it would be given; give both the same"
-            )
+            raise EnvError(f"the task that is given ({_sizes(known)}) is not the environment's ({_sizes(other)})")
 
 
 def _no_space(value: object) -> str:

@@ -204,8 +204,7 @@ class PartsNetwork(ActorCritic):
     def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:  # noqa: ARG002
         if sight.spec.entries is None:
             raise ConfigError(
-                f"the network 'parts' reads the entries of a Dict, but observations are one array of shape "
-                f"{tuple(sight.shape)}; use --network.encoder auto"
+                f"the network 'parts' reads the entries of a Dict, not arrays of shape {tuple(sight.shape)}"
             )
         encoder = PartsEncoder(sight.spec.entries, 64)
         super().__init__(encoder, memory, head)

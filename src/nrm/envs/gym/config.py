@@ -139,8 +139,7 @@ class GymConfig(LabelledConfig):
             env.close()
             if inner is None:
                 raise ConfigError(
-                    f"no task is given, and {self.source} has none of its own; add one, such as --task 'F goal & G "
-                    "!lava'"
+                    f"no task is given, and {self.source} has none of its own; add one: --task 'F goal & G !lava'"
                 )
             return Task.from_machine(inner.machine, f"the task of {self.source}")
         if text.endswith(".toml"):
@@ -152,8 +151,7 @@ class GymConfig(LabelledConfig):
         if alphabet is None:
             if is_paper_task(text):
                 raise ConfigError(
-                    f"'{text}' is a task of the paper, over a, b, c, …; say with --env.symbols what these are in "
-                    f"{self.source}"
+                    f"'{text}' is a task of the paper, over a, b, c, …; say what these are with --env.symbols"
                 )
             alphabet = own_alphabet(read_formula(text).formula)
         return task_from_text(text, alphabet)

@@ -19,7 +19,7 @@ from nrm.envs.counter_rng import Words
 from nrm.envs.grids import GridDynamics, TilePainter, next_cells
 from nrm.envs.letter.grid import around, grids
 from nrm.envs.registry import ENVS, OwnEnvConfig
-from nrm.errors import EnvError, listing
+from nrm.errors import EnvError
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
 
@@ -48,8 +48,7 @@ class LetterConfig(OwnEnvConfig):
         # The empty cells are one piece, and each but the first has at most three neighbours that none before it has.
         if self.maps is None and self.letters * 2 > self.cells - max(1, self.cells // 3):
             raise EnvError(
-                f"{self.letters} letters on two cells each do not fit into {self.size}x{self.size} cells with a way "
-                "between them; take fewer, or a larger grid"
+                f"{self.letters} letters on two cells each do not fit into {self.size}x{self.size} cells; take fewer"
             )
 
     @property
@@ -164,10 +163,7 @@ class LetterDynamics(GridDynamics):
 
     def contents_letters(self, alphabet: Alphabet) -> NDArray[np.int64]:
         if alphabet != self.config.alphabet:
-            raise EnvError(
-                f"tasks of this environment are over {listing(self.config.alphabet.symbols)}, one at a time, not over "
-                f"{listing(alphabet.symbols)}"
-            )
+            raise EnvError(f"tasks here are over {self.config.alphabet}, not over {alphabet}")
         return np.arange(alphabet.size)
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:

@@ -83,8 +83,7 @@ def _sampled(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
         if not len(waiting):
             return contents
     raise EnvError(
-        f"no grid of {config.size}x{config.size} cells with {config.letters} letters on two cells each was found in "
-        "12,800 samples on which all cells can be reached; take fewer letters, or a larger grid"
+        f"no good grid of {config.size}x{config.size} cells with {config.letters} letters was found; take fewer"
     )
 
 
@@ -125,8 +124,7 @@ def dense_shapes(size: int, letters: int) -> NDArray[np.bool_]:
     good = free[(~free).sum(1) >= letters].reshape(-1, size, size)
     if not len(good):
         raise EnvError(
-            f"no grid of {size}x{size} cells was found on which {letters} letters leave all cells reachable, but for "
-            f"{int((~free).sum(1).max())}; take fewer letters, or a larger grid"
+            f"no grid of {size}x{size} cells leaves all cells reachable beside {letters} letters; take fewer letters"
         )
     mirrored = [np.rot90(shapes, turns, (1, 2)) for shapes in (good, good.swapaxes(1, 2)) for turns in range(4)]
     return np.concatenate(mirrored).reshape(-1, size * size)

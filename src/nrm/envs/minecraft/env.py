@@ -20,7 +20,7 @@ from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.images import Painter, tiles
 from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
 from nrm.envs.task_runner import End
-from nrm.errors import EnvError, listing
+from nrm.errors import EnvError
 from nrm.machines import Alphabet, MooreMachine
 from nrm.observations import ObservationSpec
 from nrm.settings import Share
@@ -179,10 +179,7 @@ class MinecraftConfig(OwnEnvConfig):
                 raise EnvError(f"items '{taken[cell]}' and '{name}' are both at {cell}; a cell holds one item")
             taken[cell] = name
         if self.layout != "fixed" and len(taken) == len(self.placements):
-            raise EnvError(
-                f"layout '{self.layout}' has nothing to draw: every item has a cell. Give names only "
-                f"({listing(self.names)}), or use layout 'fixed'"
-            )
+            raise EnvError(f"layout '{self.layout}' has nothing to draw: every item has a cell; use layout 'fixed'")
         if len(self.placements) >= self.cells:
             raise EnvError(f"{len(self.placements)} items and the start do not fit into {self.cells} cells")
 

@@ -205,8 +205,7 @@ class MiniGridConfig(LabelledConfig):
         super().__post_init__()
         if self.alphabet is not None and self.label is None:
             raise EnvError(
-                f"symbols and propositions are for a label of your own; without one, what holds is named by us: "
-                f"{listing(self.alphabet.symbols)}. Add --env.label module:name, or drop them"
+                f"symbols and propositions are for a label of your own: add --env.label, or drop {self.alphabet}"
             )
 
     @classmethod
@@ -250,10 +249,7 @@ def check_minigrid_id(name: str) -> None:
 
     known = [known for known in gymnasium.registry if known.startswith(FAMILIES)]
     if name not in known:
-        raise EnvError(
-            f"MiniGrid has no environment '{name}'{suggestion(name, known)} ({len(known)} ids begin with "
-            f"{' or '.join(FAMILIES)}; for example MiniGrid-LavaGapS5-v0)"
-        )
+        raise EnvError(f"MiniGrid has no environment '{name}'{suggestion(name, known)} (such as MiniGrid-LavaGapS5-v0)")
 
 
 def minigrid_images(

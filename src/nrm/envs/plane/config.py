@@ -65,8 +65,7 @@ class PlaneConfig(OwnEnvConfig):
         object.__setattr__(self, "discs", tuple(map(str, self.placed)))
         if self.empty is not None and (pair := self.overlap) is not None:
             raise EnvError(
-                f"the discs {pair[0]} and {pair[1]} overlap, so that both their names can hold: say empty=None, for "
-                "propositions, or move one of them"
+                f"the discs {pair[0]} and {pair[1]} overlap: say empty=None, for propositions, or move one of them"
             )
 
     @cached_property
