@@ -125,7 +125,7 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
             ("--env", "mine:Corridor", "--task", "F(mail & F dexk)", "--env.label", "mine:holds", *SYMBOLS),
             "unknown symbol 'dexk' in the formula (symbols: mail, desk, floor); did you mean 'desk'?",
         ),
-        (("--env", "mine:Corridor", "--task", "1"), "say with --env.symbols what these are"),
+        (("--env", "mine:Corridor", "--task", "1"), "--env.symbols"),
         (("--env", "mine:failing", *TASK), "mine:failing failed: RuntimeError: the simulator is not running"),
         (("--env", "mine:Corridor", "--env.kwargs.size"), "needs a value, such as --env.kwargs.size 8"),
         (

@@ -196,7 +196,7 @@ def test_it_waits_until_the_grounder_explains_the_rewards() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(EnvError, match="wrap the environment in NeuralRewardMachineVecWrapper"):
+    with pytest.raises(EnvError, match="needs NeuralRewardMachineVecWrapper"):
         counterfactual(DummyVecEnv([task_env]), TASK)
     flat = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK, layout="flat")
     with pytest.raises(EnvError, match="layout='dict'"):

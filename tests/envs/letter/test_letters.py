@@ -174,7 +174,7 @@ def test_bad_envs_are_refused() -> None:
         LetterConfig(size=32)
     with pytest.raises(EnvError, match="did you mean 'planes'"):
         LetterConfig(observation="plane")
-    with pytest.raises(EnvError, match="tasks of this environment are over"):
+    with pytest.raises(EnvError, match="tasks here are over"):
         BatchedTasks(SMALL, compile_formula("F a", Alphabet.exclusive("ab")), 2)
     with pytest.raises(EnvError, match="the task G !a"):
         BatchedTasks(SMALL, TaskSet.of(["F a", "G !a"], SMALL.alphabet), 2)
