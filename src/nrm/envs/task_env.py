@@ -191,7 +191,9 @@ def _check_observation(observation: Any, env: gymnasium.Env[Any, Any], place: st
     """Raise unless an observation has the shape that the space says; its bounds are the environment's business."""
     space = env.observation_space
     if isinstance(space, spaces.Box) and np.shape(observation) != space.shape:
-        raise EnvError(f"{_name(env)}, {place}: the observation has shape {np.shape(observation)}, not that of {space}")
+        raise EnvError(
+            f"{_name(env)}, {place}: the observation has shape {np.shape(observation)}, but the space is {space}"
+        )
 
 
 def _name(env: gymnasium.Env[Any, Any]) -> str:

@@ -62,7 +62,8 @@ class GymVectorEnv(BatchedEnv):
         self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, *CHOICES, spaces.Dict)):
             raise EnvError(
-                f"observations must be a Box, Discrete or Dict (--env.wrappers changes them), not {observation}"
+                f"observations must be a Box, Discrete or Dict, not {observation}; FlattenObservation makes one Box "
+                "(--env.wrappers gymnasium.wrappers:FlattenObservation)"
             )
         self._alone = isinstance(observation, CHOICES)
         together = spaces.Dict({ALONE: observation}) if self._alone else observation
