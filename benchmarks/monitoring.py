@@ -50,7 +50,7 @@ def monitored(rule: str, lines: Iterable[str], show: Show, as_json: bool) -> Non
     start = nrm.monitor(rule)
     with open("/dev/null", "w") as nowhere:
         out = Followed(show, as_json, nowhere.write)
-        for judged in followed(start, TraceReader(start.alphabet, "log"), lines):
+        for judged in followed(start, TraceReader(start.machine.alphabet, "log"), lines):
             out.add(judged)
         out.close()
 

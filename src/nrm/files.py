@@ -10,11 +10,12 @@ import re
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nrm.errors import FileError
+from nrm.errors import FileError, shorten
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -61,6 +62,31 @@ def csv_text(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(headings)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def table_rows(
+    lines: Iterable[str], source: str, error: type[FileError] = FileError, begin: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """The header and the rows of CSV text, each with the number of its line; all are as long as the header.
+
+    `source` names the text in errors, which are of the class `error`; `begin`: lines that were read before.
+    """
+    rest = iter(lines)
+    number, width = begin, 0
+    try:
+        first = next(rest, "").lstrip("\ufeff")
+        reader = csv.reader(chain([first], rest), delimiter=max(",;\t", key=first.count), strict=True)
+        for row in reader:
+            number, width = begin + reader.line_num, width or len(row)
+            if row and len(row) != width:
+                cells = shorten(",".join(row))
+                raise error(f"{source}, line {number}: {len(row)} cells, and the header has {width}: {cells}")
+            if row:
+                yield number, row
+    except csv.Error as problem:
+        raise error(f"{source}, line {number + 1}: it is no CSV: {problem}") from None
+    except UnicodeDecodeError as problem:
+        raise error(f"{source}, after line {number}: it is not UTF-8 text ({problem.reason})") from None
 
 
 def parse_toml(text: str, source: str, error: type[Exception] = FileError) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from nrm.errors import UnknownSymbolError
 from nrm.logic import LANGUAGES
 from nrm.logic.ltlf.formula import Formula
 from nrm.logic.ltlf.vacuity import strengthened
-from nrm.machines import Verdict, verdicts_of
+from nrm.machines import Verdict
 from tests.strategies import formulas, machines, traces
 
 
@@ -31,7 +31,7 @@ def slow_verdict(machine: nrm.MooreMachine, state: int) -> Verdict:
 @given(machines())
 def test_verdicts_of_states_are_those_of_all_continuations(machine: nrm.MooreMachine) -> None:
     expected = tuple(slow_verdict(machine, state) for state in range(machine.states))
-    assert verdicts_of(machine) == expected
+    assert machine.verdicts == expected
 
 
 @given(formulas(leaves=4), st.booleans())
@@ -41,7 +41,7 @@ def test_a_monitor_passes_the_prefixes_that_satisfy_the_formula(formula: Formula
     for trace in traces(letters, 3):  # type: ignore[arg-type]
         after = start.run(trace)[-1]
         assert after.verdict.passed == nrm.holds(formula, trace)
-        assert after.verdict is verdicts_of(start.rule.machine)[after.states[0]]
+        assert after.verdict is start.machine.verdicts[after.states[0]]
 
 
 @given(formulas(leaves=4))

@@ -64,7 +64,7 @@ class Monitor(MachineOptions, JsonOption):
             raise FileError(f"{self._source} has no recordings; write at least one step below the header")
         sys.stdout.write(out.summary())
         if self.junit is not None:
-            write_junit(self.junit, self.task or "", out.endings)
+            write_junit(self.junit, str(self.task), out.ended)
         for part, count in out.vacuous.items():
             where = "all" if count == out.recordings else f"{count} of {out.recordings}"
             said = f"'{part}' holds vacuously in {where} recordings: what it asks for never came due"
@@ -78,10 +78,10 @@ class Monitor(MachineOptions, JsonOption):
     def _by_rule(self) -> Iterator[Judged]:
         """Follow traces of symbols; in the end, symbols of the rule that are probably misspelt give a warning."""
         rule = self._rule()
-        reader = TraceReader(rule.alphabet, self._source)
+        reader = TraceReader(rule.machine.alphabet, self._source)
         with _opened(self.file) as lines:
             yield from followed(rule, reader, lines)
-        known = rule.alphabet.places
+        known = rule.machine.alphabet.places
         for name in known if rule.ignores_others else ():
             near = suggestion(name, sorted(reader.names - known.keys()))
             if name not in reader.names and near:
@@ -91,12 +91,10 @@ class Monitor(MachineOptions, JsonOption):
         """Follow observations, whose symbols a model reads."""
         if self.symbols or self.propositions or self.reward or self.txt or self.logic != DEFAULT_LOGIC:
             raise UsageError(f"{self.task} is a folder of nrm fit, which has its rule; drop the options of a formula")
-        from nrm.cli.grounding import grounded, grounded_rows
+        from nrm.cli.grounding import Detector
 
-        if self.file != "-":
-            yield from grounded(Path(str(self.task)), self.file)
-        else:
-            yield from grounded_rows(Path(str(self.task)), sys.stdin)
+        detector = Detector.load(Path(str(self.task)))
+        yield from detector.rows(sys.stdin) if self.file == "-" else detector.file(self.file)
 
     def _rule(self) -> RuleMonitor:
         if self.task_text is not None and is_machine_file(self.task_text):

@@ -17,7 +17,6 @@ from nrm.files import write_bytes
 from nrm.machines import Monitor, TraceReader, Verdict
 
 Show = Literal["steps", "changes", "ends"]
-_MAX_LISTED = 10
 
 
 class Judged(NamedTuple):
@@ -32,31 +31,6 @@ class Judged(NamedTuple):
     """The probability of each verdict, if symbols are read from observations."""
     last: bool = False
     """Whether the recording is known to end here."""
-
-    @property
-    def said(self) -> str:
-        """What holds at the step."""
-        return self.step if isinstance(self.step, str) else "&".join(self.step) or "-"
-
-
-class Ending(NamedTuple):
-    """What became of a recording."""
-
-    recording: str
-    steps: int
-    verdict: Verdict
-    since: int
-    """The step that led to the verdict."""
-    symbols: str
-    """What held at that step."""
-    vacuous: tuple[str, ...]
-
-    @property
-    def reason(self) -> str:
-        """What is wrong with it."""
-        if self.verdict is Verdict.VIOLATED:
-            return f"violated at step {self.since} ({self.symbols})"
-        return f"{self.verdict} at its end, after {counted(self.steps, 'step')}"
 
 
 def followed(start: Monitor, reader: TraceReader, lines: Iterable[str]) -> Iterator[Judged]:
@@ -78,19 +52,42 @@ def followed(start: Monitor, reader: TraceReader, lines: Iterable[str]) -> Itera
 
 
 @dataclass(slots=True)
-class _Recording:
-    """A recording so far."""
+class Recording:
+    """What became of a recording so far."""
 
+    name: str
     now: Judged
     steps: int = 0
     since: int = 0
+    """The step that led to the verdict."""
     symbols: str = ""
+    """What held at that step."""
 
     @property
-    def ending(self) -> Ending:
-        name, _, verdict, monitor, *_ = self.now
-        vacuous = () if monitor is None else monitor.vacuous
-        return Ending(name, self.steps, verdict, self.since, self.symbols, vacuous)
+    def verdict(self) -> Verdict:
+        """The verdict after the last step."""
+        return self.now.verdict
+
+    @property
+    def vacuous(self) -> tuple[str, ...]:
+        """The parts of the rule that hold vacuously."""
+        return () if self.now.monitor is None else self.now.monitor.vacuous
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with it, if it ends here."""
+        if self.verdict is Verdict.VIOLATED:
+            return f"violated at step {self.since} ({self.symbols})"
+        return f"{self.verdict} at its end, after {counted(self.steps, 'step')}"
+
+    def line(self, as_json: bool) -> str:
+        """The recording as it is printed when it ends."""
+        if as_json:
+            names = ("steps", "verdict", "since", "symbols", "vacuous")
+            return _json_line({"recording": self.name, **{name: getattr(self, name) for name in names}})
+        vacuous = f"  (vacuously: {', '.join(self.vacuous)})" if self.vacuous else ""
+        said = f"{self.verdict}{vacuous}" if self.verdict.passed else self.reason
+        return f"{_name(self.name)}{counted(self.steps, 'step'):>10}  {said}\n"
 
 
 @dataclass
@@ -101,26 +98,24 @@ class Followed:
     json: bool
     write: Callable[[str], object]
     keep: bool = False
-    """Whether all endings are kept."""
+    """Whether all recordings are kept, or the first ten that do not satisfy the rule."""
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     vacuous: Counter[str] = field(default_factory=Counter)
-    endings: list[Ending] = field(default_factory=list)
-    """All of them, or the first that do not satisfy the rule."""
-    _running: dict[str, _Recording] = field(default_factory=dict)
+    ended: list[Recording] = field(default_factory=list)
+    _running: dict[str, Recording] = field(default_factory=dict)
 
     def add(self, judged: Judged) -> None:
         """Show a step, if it is to be shown."""
         one = self._running.get(judged.recording)
-        before = None if one is None else one.now.verdict
+        changed = one is None or one.verdict is not judged.verdict
         if one is None:
-            one = self._running[judged.recording] = _Recording(judged)
+            one = self._running[judged.recording] = Recording(judged.recording, judged)
         one.now = judged
         one.steps += 1
-        changed = judged.verdict is not before
         if changed:
-            one.since, one.symbols = one.steps, judged.said
+            one.since, one.symbols = one.steps, _symbols(judged.step)
         if self.show == "steps" or (changed and self.show == "changes"):
-            self.write(_json_step(judged, one.steps) if self.json else _text_step(judged, one.steps))
+            self.write((_json_step if self.json else _text_step)(judged, one.steps))
         if judged.last:
             self._end(judged.recording)
 
@@ -130,13 +125,13 @@ class Followed:
             self._end(name)
 
     def _end(self, name: str) -> None:
-        ending = self._running.pop(name).ending
-        self.verdicts[ending.verdict] += 1
-        self.vacuous.update(ending.vacuous)
-        if self.keep or (not ending.verdict.passed and len(self.endings) < _MAX_LISTED):
-            self.endings.append(ending)
+        one = self._running.pop(name)
+        self.verdicts[one.verdict] += 1
+        self.vacuous.update(one.vacuous)
+        if self.keep or (not one.verdict.passed and len(self.ended) < 10):
+            self.ended.append(one)
         if self.show == "ends":
-            self.write(_json_line(ending._asdict()) if self.json else _text_ending(ending))
+            self.write(one.line(self.json))
 
     @property
     def recordings(self) -> int:
@@ -150,22 +145,21 @@ class Followed:
 
     def summary(self) -> str:
         """What came of all recordings."""
-        failed = self.recordings - self.passed
         if self.json:
             counts = {verdict.value: self.verdicts[verdict] for verdict in Verdict}
             return _json_line({"recordings": self.recordings, "passed": self.passed, **counts, "vacuous": self.vacuous})
-        listed = [ending for ending in self.endings if not ending.verdict.passed][:_MAX_LISTED]
+        failed = self.recordings - self.passed
+        listed = [one for one in self.ended if not one.verdict.passed][:10]
         lines = [f"{counted(self.recordings, 'recording')}: {self.passed} passed, {failed} failed"]
-        lines += [f"  {ending.recording or 'it'}: {ending.reason}" for ending in listed]
-        return "\n".join([*lines, *([f"  and {failed - len(listed)} more"] if failed > len(listed) else []), ""])
+        lines += [f"  {one.name or 'it'}: {one.reason}" for one in listed]
+        lines += [f"  and {failed - len(listed)} more"] if failed > len(listed) else []
+        return "\n".join([*lines, ""])
 
 
 def _text_step(judged: Judged, number: int) -> str:
-    name = f"{judged.recording:<12} " if judged.recording else ""
-    shares = ""
-    if judged.shares is not None:
-        shares = "".join(f"  {verdict} {share:.2f}" for verdict, share in judged.shares.items() if share >= 0.005)
-    return f"{name}{number:>6}  {judged.said:<16} {judged.verdict.value:<9}{shares}".rstrip() + "\n"
+    shares = "".join(f"  {verdict} {share:.2f}" for verdict, share in (judged.shares or {}).items() if share >= 0.005)
+    line = f"{_name(judged.recording)}{number:>6}  {_symbols(judged.step):<16} {judged.verdict.value:<9}{shares}"
+    return f"{line.rstrip()}\n"
 
 
 def _json_step(judged: Judged, number: int) -> str:
@@ -174,34 +168,29 @@ def _json_step(judged: Judged, number: int) -> str:
     return _json_line(line if judged.shares is None else {**line, "probabilities": judged.shares})
 
 
-def _text_ending(ending: Ending) -> str:
-    name = f"{ending.recording:<12} " if ending.recording else ""
-    vacuous = f"  (vacuously: {', '.join(ending.vacuous)})" if ending.vacuous else ""
-    said = f"{ending.verdict}{vacuous}" if ending.verdict.passed else ending.reason
-    return f"{name}{counted(ending.steps, 'step'):>10}  {said}\n"
+def _symbols(step: Step) -> str:
+    return step if isinstance(step, str) else "&".join(step) or "-"
+
+
+def _name(recording: str) -> str:
+    return f"{recording:<12} " if recording else ""
 
 
 def _json_line(values: Json) -> str:
     return msgspec.json.encode(values).decode() + "\n"
 
 
-def _printable(name: str) -> str:
-    """A name without what XML cannot hold."""
-    return "".join(sign if sign.isprintable() else "?" for sign in name)
-
-
-def write_junit(path: Path, rule: str, endings: Iterable[Ending]) -> None:
+def write_junit(path: Path, rule: str, recordings: Iterable[Recording]) -> None:
     """Write a JUnit file: the rule is a suite, and each recording a test case."""
     suite = ElementTree.Element("testsuite", name=rule)
-    failures = 0
-    for ending in endings:
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=rule, name=_printable(ending.recording or "recording")
-        )
-        if not ending.verdict.passed:
-            failures += 1
-            ElementTree.SubElement(case, "failure", message=ending.reason, type=ending.verdict.value)
-        elif ending.vacuous:
-            ElementTree.SubElement(case, "system-out").text = f"holds vacuously: {', '.join(ending.vacuous)}"
+    for one in recordings:
+        # XML cannot hold every character.
+        name = "".join(sign if sign.isprintable() else "?" for sign in one.name or "recording")
+        case = ElementTree.SubElement(suite, "testcase", classname=rule, name=name)
+        if not one.verdict.passed:
+            ElementTree.SubElement(case, "failure", message=one.reason, type=one.verdict.value)
+        elif one.vacuous:
+            ElementTree.SubElement(case, "system-out").text = f"holds vacuously: {', '.join(one.vacuous)}"
+    failures = len(suite.findall("*/failure"))
     suite.attrib |= {"tests": str(len(suite)), "failures": str(failures), "errors": "0"}
     write_bytes(path, ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n")

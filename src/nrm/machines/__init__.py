@@ -15,10 +15,10 @@ from nrm.machines.formats.files import (
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.formats.pool_file import load_pool, pool_bytes, pool_from_bytes, save_pool
 from nrm.machines.formats.task_file import load_task, save_task, task_from_text, task_from_toml, task_toml
-from nrm.machines.formats.trace_file import Steps, TraceReader
+from nrm.machines.formats.trace_file import TraceReader
 from nrm.machines.guards import class_text, move_texts
-from nrm.machines.monitor import Monitor, Verdict, monitor, verdicts_of
-from nrm.machines.moore import MooreMachine, Run
+from nrm.machines.monitor import Monitor, monitor
+from nrm.machines.moore import MooreMachine, Run, Verdict
 from nrm.machines.operations import (
     Difference,
     difference,
@@ -63,7 +63,6 @@ __all__ = [
     "RewardMachine",
     "RewardScheme",
     "Run",
-    "Steps",
     "Task",
     "TaskSet",
     "TraceReader",
@@ -111,7 +110,6 @@ __all__ = [
     "to_dot",
     "unsatisfiable",
     "until_over",
-    "verdicts_of",
     "view_columns",
     "view_width",
     "with_rewards",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,27 @@ from nrm.aliases import BoolArray, FloatArray, IntArray, Letter, State, Step, Tr
 from nrm.automata import LetterClasses, ListedLetters, Moves, Moving, Table, moves_of_classes
 from nrm.errors import MachineError, counted, listing
 from nrm.machines.alphabet import Alphabet
+
+
+class Verdict(str, Enum):
+    """What is known of a rule after some steps of a trace (the four values of LTLf monitoring)."""
+
+    SATISFIED = "satisfied"
+    """It holds, whatever comes."""
+    HOLDS = "holds"
+    """It holds if the trace ends here, and can still be violated."""
+    OPEN = "open"
+    """It does not hold if the trace ends here, and can still be satisfied."""
+    VIOLATED = "violated"
+    """It does not hold, whatever comes."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether a trace that ends here satisfies the rule."""
+        return self in (Verdict.SATISFIED, Verdict.HOLDS)
+
+    def __str__(self) -> str:
+        return self.value
 
 
 @dataclass(frozen=True)
@@ -146,6 +168,14 @@ class MooreMachine(Moving):
     def dead(self) -> BoolArray:
         """(states,) True if no accepting state can be reached: the task has failed."""
         return self.distance_to_acceptance < 0
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """(states,) what is known of the task in each state."""
+        lasting = self.moves.distances(~self.accepting) < 0
+        kinds = np.where(self.accepting, np.where(lasting, 0, 1), np.where(self.dead, 3, 2))
+        every = tuple(Verdict)
+        return tuple(every[kind] for kind in kinds.tolist())
 
     def targets(self, state: State) -> list[State]:
         """The successors of a state, each once."""

@@ -7,7 +7,6 @@ the order of time; recordings may be interleaved. A verdict may stand in some ro
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import EpisodeFileError, listing, require, shorten, suggestion
+from nrm.files import table_rows
 from nrm.neural.episode_file import RecordedEpisodes, load_npz, record_episodes
 
 ROLES = {
@@ -118,27 +118,14 @@ class LongForm:
 
 def csv_rows(lines: Iterable[str], source: str, most: int = 50_000) -> Iterator[Rows]:
     """The rows of CSV text, so many at a time; one at a time where lines come as they happen."""
-    reader = csv.reader(lines, strict=True)
-    try:
-        header = next(reader, None)
-        if header is None:
-            raise EpisodeFileError(f"{source} is empty; a header and a row for each step are needed")
-        header[0] = header[0].lstrip("\ufeff")
-        form = LongForm(header, source)
-        numbered = ((reader.line_num, row) for row in reader if row)
-        while part := list(islice(numbered, most)):
-            places, rows = zip(*part, strict=True)
-            for place, row in part:
-                if len(row) != len(header):
-                    raise EpisodeFileError(
-                        f"{source}, line {place}: {len(row)} cells, and the header has {len(header)}: "
-                        f"{shorten(','.join(row))}"
-                    )
-            yield form.read(list(zip(*rows, strict=True)), places)
-    except csv.Error as error:
-        raise EpisodeFileError(f"{source}, line {reader.line_num}: it is no CSV: {error}") from None
-    except UnicodeDecodeError as error:
-        raise EpisodeFileError(f"{source}, after line {reader.line_num}: no UTF-8 text ({error.reason})") from None
+    numbered = table_rows(lines, source, EpisodeFileError)
+    _, header = next(numbered, (0, None))
+    if header is None:
+        raise EpisodeFileError(f"{source} is empty; a header and a row for each step are needed")
+    form = LongForm(header, source)
+    while part := list(islice(numbered, most)):
+        places, rows = zip(*part, strict=True)
+        yield form.read(list(zip(*rows, strict=True)), places)
 
 
 def parquet_rows(path: str) -> Iterator[Rows]:

@@ -7,7 +7,6 @@ so input may go on for ever.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -18,6 +17,7 @@ import msgspec
 
 from nrm.aliases import Step
 from nrm.errors import FileError, TraceError, listing, shorten, suggestion
+from nrm.files import table_rows
 from nrm.machines.alphabet import Alphabet
 
 RECORDING = ("recording", "case", "case:concept:name")
@@ -54,19 +54,16 @@ class TraceReader:
             yield from self._read(iter(lines))
         except UnicodeDecodeError as error:
             raise FileError(f"{self.source}, after line {self._line}: it is not UTF-8 text ({error.reason})") from None
-        except csv.Error as error:
-            raise self._error(f"it is no CSV: {error}") from None
 
     def _read(self, lines: Iterator[str]) -> Iterator[Steps]:
         first = next((line for line in self._counted(lines) if line.strip("\ufeff \t\r\n")), None)
         if first is None:
             raise FileError(f"{self.source} is empty; it needs at least one step")
         first = first.lstrip("\ufeff")
-        delimiter = max(",;\t", key=first.count)
         if first.lstrip()[0] in '{["':
             yield from (self._json(line) for line in chain([first], self._counted(lines)) if line.strip())
-        elif delimiter in first or first.strip() in SYMBOL or self.source.endswith(".csv"):
-            yield from self._table(csv.reader(chain([first], self._counted(lines)), delimiter=delimiter, strict=True))
+        elif any(mark in first for mark in ",;\t") or first.strip() in SYMBOL or self.source.endswith(".csv"):
+            yield from self._table(table_rows(chain([first], lines), self.source, begin=self._line - 1))
         else:
             for line in chain([first], self._counted(lines)):
                 if text := line.strip():
@@ -77,16 +74,11 @@ class TraceReader:
             self._line += 1
             yield line
 
-    def _table(self, rows: Any) -> Iterator[Steps]:
+    def _table(self, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Steps]:
         """CSV rows below a header."""
-        header = [name.strip() for name in next(rows)]
-        recording = self._column(header, RECORDING)
-        step = self._of_columns(header)
-        for row in rows:
-            if len(row) != len(header):
-                if not row:
-                    continue
-                raise self._error(f"{len(row)} cells, and the header has {len(header)}: {shorten(str(row))}")
+        header = [name.strip() for name in next(rows)[1]]
+        recording, step = self._column(header, RECORDING), self._of_columns(header)
+        for self._line, row in rows:
             yield Steps("" if recording is None else row[recording], (step(row),), False, self._line)
 
     def _of_columns(self, header: Sequence[str]) -> Callable[[Sequence[str]], Step]:
