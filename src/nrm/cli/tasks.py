@@ -11,8 +11,7 @@ from nrm.cli.terminal import plain_console, print_records
 from nrm.errors import listing
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 from nrm.machines import Alphabet, AlphabetSettings, alphabet_of
-from nrm.runs import alone_note
-from nrm.samplers import SAMPLERS, Sampler, sample_tasks
+from nrm.samplers import SAMPLERS, Sampler, alone_note, sample_tasks
 from nrm.shortcuts import TaskSetShortcuts, task_set_shortcuts
 
 LETTERS = Alphabet.exclusive([*"abcdefghijkl", "empty"])

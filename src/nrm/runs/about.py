@@ -33,7 +33,7 @@ from nrm.machines import (
     task_toml,
 )
 from nrm.runs.words import AUTO
-from nrm.samplers import Sampler, TaskSetConfig, sample_tasks, sampler_of
+from nrm.samplers import TaskSetConfig, alone_note, sample_tasks, sampler_of
 from nrm.shortcuts import task_set_shortcuts
 
 if TYPE_CHECKING:
@@ -276,12 +276,6 @@ class Family:
     def way_on(self, folder: Path, config: RunConfig) -> str:
         """What to do with an agent that is trained."""
         return f"try a formula: nrm evaluate {folder} --task '{self.given(config).names[0]}'"
-
-
-def alone_note(family: Sampler, alphabet: Alphabet) -> str:
-    """That a sampler has lost its meaning over such an alphabet; empty if it has not."""
-    lost: str = getattr(family, "alone", "")
-    return f"note: where {alphabet.caveat}, {lost}" if lost and alphabet.caveat else ""
 
 
 def _task_space(config: RunConfig) -> TaskSpace:

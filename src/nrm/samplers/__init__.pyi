@@ -14,6 +14,7 @@ from .registry import (
 from .sampling import (
     Emphasis as Emphasis,
     TaskSetConfig as TaskSetConfig,
+    alone_note as alone_note,
     events_of as events_of,
     sample_tasks as sample_tasks,
 )

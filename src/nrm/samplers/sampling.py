@@ -171,3 +171,9 @@ def _all_listed(listed: Listed, alphabet: Alphabet, reward: RewardScheme, held_o
     if not tasks:
         raise ConfigError(f"{listed.path}: all of its tasks are held out, so there is none to learn from")
     return TaskSet.of(tasks)
+
+
+def alone_note(family: Sampler, alphabet: Alphabet) -> str:
+    """That a sampler has lost its meaning over such an alphabet; empty if it has not."""
+    lost: str = getattr(family, "alone", "")
+    return f"note: where {alphabet.caveat}, {lost}" if lost and alphabet.caveat else ""
