@@ -13,8 +13,8 @@ author = "The nrm developers"
 project_copyright = author
 html_title = "nrm"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
-extensions += ["notebooks", "program", "moved"]  # ours, in _ext
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_design"]
+extensions += ["arguments", "notebooks", "program", "moved"]  # ours, in _ext
 exclude_patterns = ["_build", "_ext", "_static"]
 source_suffix = {".md": "markdown", ".ipynb": "notebook"}
 

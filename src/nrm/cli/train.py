@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
     """Train an agent in a new run folder, --out. You can interrupt a run; --resume continues it exactly.
 
-    Settings depend on --env, --method and --algorithm. Add --help-all to see them, or --help with --recipe to see the
-    recipe.
+    Add --help-all to see the settings of your --env, --method and --algorithm, or --recipe NAME --help to see a recipe.
 
     For example:
       nrm train --task "F gem" --out runs/gem

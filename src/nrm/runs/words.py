@@ -21,8 +21,7 @@ class LogicOption(Checked):
     """Where formulas are written."""
 
     logic: str = DEFAULT_LOGIC
-    """Language of formulas: ltlf, ldlf, ppltl (pure past), re (regular expressions), or module:name. A prefix in the
-    formula works too: "re: (!lava)*; gem"."""
+    """Language of formulas: ltlf, ldlf, ppltl, re or module:name. A prefix works too: "re: (!lava)*; gem"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +38,9 @@ class RunOptions(LogicOption, SettingsOption):
     """Options of a run besides task, environment, method and seed."""
 
     algorithm: str = AUTO
-    """a2c, ppo, module:name, or auto, which depends on the environment."""
+    """a2c, ppo, module:name, or auto."""
     recipe: str = AUTO
-    """File of settings to start from: paper, another recipe, a TOML file, none, or auto (that of the environment)."""
+    """File of settings: paper, another recipe, a TOML file, none, or auto (by environment)."""
     total_episodes: Count | None = None
     """Number of training episodes; 10,000 if neither length is given."""
     total_timesteps: Count | None = None
@@ -49,8 +48,8 @@ class RunOptions(LogicOption, SettingsOption):
     num_envs: Count | None = None
     """Number of parallel environments. Default: that of the recipe or algorithm."""
     end: End = "outcome"
-    """When an episode ends: when the task is satisfied or violated (outcome), when no symbol changes the state any more
-    (absorbing), or at the time limit (limit)."""
+    """When an episode ends: when the task is satisfied or violated (outcome), when no symbol changes its state
+    (absorbing), or at the time limit."""
 
 
 class Words(tuple[str, ...]):
