@@ -152,7 +152,7 @@ def test_formulas_that_nobody_understands(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="pickaxe"):
         build_report(folder, tasks=["F pickaxe"])
     run(tmp_path / "one", "rm", 0)
-    with pytest.raises(ConfigError, match="F pickaxe.*many tasks"):
+    with pytest.raises(ConfigError, match=r"F pickaxe.*many tasks"):
         build_report(tmp_path, tasks=["F pickaxe"])
 
 
