@@ -81,7 +81,7 @@ class OnPolicyConfig(Checked):
     section = "algorithm."
 
     num_steps: Count = USUAL
-    """Steps per environment in each rollout. Default: 5 of a2c, 32 of ppo."""
+    """Steps per environment in each rollout. Default: 5 for A2C, 32 for PPO."""
     learning_rate: Positive = 1e-3
     """Initial learning rate of Adam, for all networks."""
     gamma: Share = 0.97
@@ -91,7 +91,7 @@ class OnPolicyConfig(Checked):
     vf_coef: float = 0.5
     """Weight of the value loss."""
     ent_coef: float = USUAL
-    """Initial weight of the entropy bonus. Default: 0.05 of a2c, 0.02 of ppo."""
+    """Initial weight of the entropy bonus. Default: 0.05 for A2C, 0.02 for PPO."""
     final_ent_coef: float | None = None
     """Final weight of the entropy bonus; it changes linearly. Default: a tenth of the initial one."""
     reward_scale: Positive = 0.01
