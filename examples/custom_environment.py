@@ -1,7 +1,7 @@
 """A task on an environment of your own: `python examples/custom_environment.py --out out/custom`.
 
-A robot fetches the mail and brings it to the desk. It sees roughly where it is, and never learns what "mail" means
-but from the rewards. Needs the extra [sb3].
+A robot fetches the mail and brings it to the desk. It sees its position with noise, and learns from rewards alone where
+the mail is. Needs the extra [sb3].
 """
 
 from __future__ import annotations

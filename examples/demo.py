@@ -1,9 +1,8 @@
-"""One agent for every task, from images and without a label; and the paper's comparison beside it, small.
+"""One agent for many tasks, from images and without labels; and a small version of the paper's comparison.
 
-The agent sees pictures of a grid on which everything is placed anew every episode, and gets another task with every
-episode. Nobody tells it what a pickaxe looks like. It learns that from the rewards of all tasks together, and then
-carries out formulas that it has never seen. Beside it RM, NRM and RNN learn one task, as in the paper. Runs that are
-finished are not made again, and an interrupted demo goes on where it was.
+The agent sees images of a grid with a random layout, and has a different task in each episode. It is never shown what
+a pickaxe looks like. It learns the symbols from the rewards of all tasks together, and then executes unseen formulas.
+For comparison, RM, NRM and RNN learn one task, as in the paper. If you interrupt the demo, run it again to continue.
 """
 
 from __future__ import annotations
@@ -30,27 +29,26 @@ METHODS = ("rm", "nrm", "rnn")
 
 @dataclass(frozen=True)
 class Config:
-    """Train one agent for many tasks, compare three methods on one task, and show it all."""
+    """Train one agent on many tasks, compare three methods on one task, and write a report."""
 
     formulas: tuple[str, ...] = (
         "F(pickaxe & F(gem & F door)) & G !lava",
         "F(lava & F(door & F pickaxe))",
         "F(door & F gem) & F(lava & F pickaxe)",
     )
-    """Formulas over the environment's symbols (pickaxe, lava, door, gem) that the agent is tried on, and never
-    trained on."""
+    """Unseen formulas to test, over pickaxe, lava, door and gem."""
     family: str = "paper"
-    """The family that its training tasks are drawn from; see 'nrm tasks'."""
+    """Task sampler of the training tasks; see 'nrm tasks'."""
     tasks: int = 100
-    """How many of them."""
+    """Number of training tasks."""
     steps: int = 150_000
-    """How long it is trained: steps of all environments together."""
+    """Number of training steps, summed over environments."""
     task: str = "visit(pickaxe, lava) & global_avoidance(door)"
-    """The one task of the comparison, over the same symbols."""
+    """The task of the comparison."""
     episodes: int = 2000
-    """Episodes of each run of the comparison."""
+    """Number of episodes of each run in the comparison."""
     seeds: int = 3
-    """Runs of each of its methods."""
+    """Number of runs of each method in the comparison."""
     out: Path = Path("out/demo")
     """The folder for the runs and the report."""
 
@@ -91,13 +89,13 @@ def _tell_end(config: Config, name: str) -> None:
     if record.task is None:
         success = record.metrics["success"][-500:].mean()
         symbols = record.last_accuracy("accuracy")
-        note = "" if symbols is None else f"; symbols {symbols:.0%} right"
+        note = "" if symbols is None else f"; symbols {symbols:.0%} correct"
         print(f"  many tasks: {success:.0%} of the last 500 training episodes succeed{note}", flush=True)
         return
     note = ""
     if record.grounding is not None:
         plain, modulo = (record.grounding[key][-1] for key in ("accuracy", "accuracy_modulo_shortcuts"))
-        note = f"; symbols {plain:.0%} right, {modulo:.0%} modulo shortcuts"
+        note = f"; symbols {plain:.0%} correct, {modulo:.0%} up to equivalence"
     reached = f"return {record.last_return():6.1f} over the last 100 episodes"
     print(f"  one task: {record.method:<4} seed {record.seed}: {reached}{note}", flush=True)
 
@@ -105,23 +103,25 @@ def _tell_end(config: Config, name: str) -> None:
 def train(config: Config) -> Outcome:
     """Train what is missing."""
     found = shortcuts(choose_run(config.task).build_task())
-    print(f"Training one agent on {config.tasks} random tasks from images, without a label: {config.steps:,} steps.")
-    print(f"Beside it {', '.join(METHODS)} on one task, {config.episodes:,} episodes each: {config.task}")
-    print(f"  ({found.count:,} ways to read its {found.alphabet.size} symbols earn the same rewards;")
-    print(f"  {found.by_symmetry:,} of them are mirror images, which no training on this task alone can tell apart.)")
+    print(f"Training one agent on {config.tasks} random tasks from images, without labels: {config.steps:,} steps.")
+    print(f"For comparison, {', '.join(METHODS)} on one task, {config.episodes:,} episodes each: {config.task}")
+    print(
+        f"  ({found.count:,} mappings of its {found.alphabet.size} symbols earn the same rewards; {found.by_symmetry:,} of"
+    )
+    print("  them follow a symmetry, which no training on this task alone can undo.)")
     tell = teller(config)
     outcome = run_grid(grids(config), config.out, LocalEngine(), lambda *_: tell)
     if outcome.skipped:
-        print(f"  {len(outcome.skipped)} runs were there already")
+        print(f"  {len(outcome.skipped)} runs were already finished")
     return outcome
 
 
 def tell_formulas(page: Page) -> None:
-    """How often the agent carries out formulas that it has never seen."""
+    """Print the success of the agent on unseen formulas."""
     for group in page.data["groups"]:
         if group["many"] and group["tried"] is not None:
             formulas = page.data["trials"][group["trial"]]["formulas"]
-            print(f"\nFormulas that the agent has never seen, {group['tried']['episodes']} episodes each:")
+            print(f"\nSuccess on unseen formulas, {group['tried']['episodes']} episodes each:")
             for row, success in zip(formulas, group["tried"]["success"], strict=True):
                 if row["origin"] == "given":
                     print(f"  {success:4.0%}  {row['formula']}")

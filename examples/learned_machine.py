@@ -1,7 +1,7 @@
 """Learn the task itself: from positions and rewards alone to a machine that can be drawn, checked and reused.
 
-Nobody says what there is to see or what is asked for. The machine that is found has symbols s0, s1, …; it is the true
-one when some renaming of them makes the two equivalent.
+Neither symbols nor task are given. The inferred machine has symbols s0, s1, …; it is correct if renaming them makes it
+equivalent to the task.
 """
 
 from __future__ import annotations

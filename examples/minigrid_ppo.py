@@ -1,6 +1,6 @@
 """PPO with a neural reward machine on MiniGrid: `python examples/minigrid_ppo.py --out out/minigrid-ppo`.
 
-The agent sees RGB images and is never told where goal and lava are; rewards alone teach the grounder that.
+The agent sees RGB images. The grounder learns from rewards alone what goal and lava look like.
 """
 
 from __future__ import annotations

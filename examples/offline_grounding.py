@@ -1,7 +1,7 @@
 """Learn what symbols look like from a log of episodes, without a simulator and without labels.
 
-A robot has walked about and logged what it saw and what it was paid; the task is known. The log is an .npz file of
-plain arrays that any program can write. What is learned is right up to the shortcuts that no reward can remove.
+A robot has logged observations and rewards; the task is known. The log is an .npz file of plain arrays that any program
+can write. The result is correct up to shortcuts that no reward can remove.
 """
 
 from __future__ import annotations

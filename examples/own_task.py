@@ -1,7 +1,7 @@
 """A task of your own: which of its symbols rewards can teach, and what repairs the others.
 
 A delivery robot has to fetch the mail and a coffee, in any order, then go to the office, and never into the lab. The
-answer is there before any training: labels for a few symbols, a second task, or other rewards on the way.
+analysis needs no training. It suggests labels for a few symbols, a second task, or other potentials.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Config:
     task: str = "F(mail & F office) & F(coffee & F office) & G !lab"
     """A formula over mail, coffee, office, lab, plant, corridor."""
     further: tuple[str, ...] = ("F(plant & F mail)", "F plant & G !mail", "G !coffee")
-    """Tasks that the same robot could be given as well."""
+    """Other tasks for the same robot."""
     out: Path = Path("out/own-task")
     """The folder for the picture and the task file."""
 
@@ -33,7 +33,7 @@ def main(config: Config) -> None:
     """Print what can be learned, and three ways to repair the rest."""
     machine = nrm.compile(config.task, SYMBOLS)
     found = nrm.shortcuts(machine)
-    print(f"{found.count} ways to read the symbols give the same rewards ({found.symmetries} symmetries)")
+    print(f"{found.count} mappings of the symbols earn the same rewards ({found.symmetries} symmetries)")
     for verdict in found.verdicts:
         taught = "rewards can teach it"
         if not verdict.groundable:
@@ -42,13 +42,13 @@ def main(config: Config) -> None:
             taught = "; ".join(filter(None, (alike, swapped)))
         print(f"  {verdict.symbol:<9} {taught}")
 
-    print(f"\n1. label {', '.join(found.labels_needed)}: no smaller set of labels leaves the truth only")
+    print(f"\n1. label {', '.join(found.labels_needed)}: no smaller set of labels leaves only the identity")
     candidates = [nrm.compile(formula, SYMBOLS) for formula in config.further]
     for choice in tasks_to_add(found, candidates):
-        print(f"2. add   {' and '.join(config.further[place] for place in choice.places)}: leaves the truth only")
+        print(f"2. add   {' and '.join(config.further[place] for place in choice.places)}: leaves only the identity")
     repair = breaking_potential(found)
     gone = "no symmetry" if repair.removes_every_symmetry else f"{repair.left.symmetries} symmetries"
-    print(f"3. pay   reward='{repair.scheme}': {repair.left.count} ways are left, {gone} among them")
+    print(f"3. pay   reward='{repair.scheme}': {repair.left.count} mappings are left, {gone} among them")
 
     config.out.mkdir(parents=True, exist_ok=True)
     repaired = nrm.Task(nrm.parse(config.task), nrm.Alphabet.exclusive(SYMBOLS), repair.scheme, "delivery")

@@ -97,14 +97,14 @@ class Trainer:
         self.episodes = episodes
         self.history = History()
         self.steps = 0
-        """Steps of all environments together."""
+        """Steps so far, over all environments."""
         self.updates = 0
         self.tasks = tasks_of(env)
-        """The tasks, where every episode has one of many."""
+        """The task set, if there are many tasks."""
         self.curriculum = self._curriculum(drawn)
-        """What decides how often each task is drawn; None where all are drawn evenly."""
+        """The curriculum; None if all tasks are sampled equally often."""
         self.stuck_noise = None if drawn is None else drawn.stuck_noise
-        """Steps without anything new after which tests act at random for a while; never when absent."""
+        """Steps without progress after which tests take random actions for a while; None for never."""
         self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
         # What a recurrent grounder says depends on what came before, so its accuracy is that over recorded episodes.
         self._labelled = self.model is not None and self.model.recurrent

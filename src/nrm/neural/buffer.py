@@ -83,12 +83,12 @@ class EpisodeBuffer:
 
     @property
     def distinct(self) -> int:
-        """How many distinct observations the episodes hold."""
+        """Number of distinct observations."""
         return len(self._seen()) if self._episodes else 0
 
     @property
     def steps(self) -> int:
-        """How many steps the episodes have together."""
+        """Number of steps of all episodes."""
         return sum(len(episode) for episode in self._episodes)
 
     def observations(self, seen: NDArray[np.int64]) -> NDArray[Any]:
@@ -114,13 +114,12 @@ class EpisodeBuffer:
     ) -> None:
         """Add an episode: observations (time, …), and one of `rewards`, `levels`, `verdict` and `evidence`.
 
-        Row t is what was observed when reward t was paid; the observation of the reset is not part of it. `symbols`:
-        the true letters (time,), for evaluation only; `task`: the number of its task, of many.
+        Row t is the observation that came with reward t; the observation of the reset is left out. `symbols`: the true
+        letters (time,), for evaluation only. `task`: the number of its task, if there are many.
 
-        `rewards`: (time,) what was paid, NaN where that is unknown. `levels`: (time,) indices of potentials, -1 or None
-        where unknown. `verdict`: whether the whole episode satisfies the task; nothing else is known. `evidence`:
-        (time, potentials) how probable each potential makes what was seen. `noise`: how probable it is that a reward,
-        an index or the verdict is wrong.
+        `rewards`: (time,), NaN if unknown. `levels`: (time,) indices of potentials, -1 or None if unknown. `verdict`:
+        whether the whole episode satisfies the task, if nothing else is known. `evidence`: (time, potentials) the
+        likelihood of each potential. `noise`: the probability that a reward, index or verdict is wrong.
         """
         place, shown = f"episode {len(self)}", np.asarray(observations)
         known = {"rewards": rewards, "levels": levels, "verdict": verdict, "evidence": evidence}

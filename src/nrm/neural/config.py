@@ -53,7 +53,7 @@ class FitConfig(FitSettings, SeedSetting):
     """Epochs without improvement after which a restart ends."""
 
     def network_restarts(self, recurrent: bool) -> int:  # noqa: ARG002 - updates while acting go by it
-        """Most attempts where `em` teaches a network directly, because observations cannot be enumerated."""
+        """Maximum number of restarts if observations cannot be enumerated."""
         return self.restarts
 
 

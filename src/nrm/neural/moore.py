@@ -166,7 +166,7 @@ class ProbabilisticMoore(nn.Module):
 
     @property
     def initial_level(self) -> float:
-        """The potential of the initial state; the most probable one, where rewards are learned."""
+        """The potential of the initial state; the most probable one if rewards are learned."""
         return float(self.levels[self.reward_probs()[self.initial].argmax()])
 
     def transition_probs(self) -> Tensor:
@@ -209,11 +209,11 @@ class ProbabilisticMoore(nn.Module):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether moves are followed one by one: where they are known, and states are many."""
+        """Whether transitions are followed one by one: for known machines with many states."""
         return self.states >= MANY_STATES and "transitions" not in self.learned
 
     def targets(self, batch: EpisodeBatch | None = None) -> Tensor:  # noqa: ARG002 - there is one machine only
-        """(1, states, classes) where each class of letters leads each state, of a machine that is known."""
+        """(1, states, classes) the next state by symbol class, for a known machine."""
         return self.transitions.argmax(-1).t().unsqueeze(0)
 
     def chain(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> DenseChain | SparseChain:
@@ -259,7 +259,7 @@ class ProbabilisticMoore(nn.Module):
         return self.start.expand(len(batch.lengths), -1).contiguous()
 
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
-        """(batch, states, potentials) 1 where a state can output a potential."""
+        """(batch, states, potentials) 1 if a state can output a potential."""
         return (self.reward_probs() > 0).float().expand(len(batch.lengths), -1, -1)
 
     def name_of(self, batch: EpisodeBatch, episode: int) -> str:  # noqa: ARG002 - there is one machine only

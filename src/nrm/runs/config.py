@@ -68,12 +68,12 @@ class RunConfig:
 
     @property
     def length_option(self) -> str:
-        """The option that says how long training takes."""
+        """The option that sets the length of training."""
         return "--total-episodes" if self.total_timesteps is None else "--total-timesteps"
 
     @property
     def env_config(self) -> EnvConfig:
-        """The environment as it is set; an error where the module that it comes from is gone."""
+        """The configuration of the environment; an error if its module cannot be imported."""
         config = self.settings["env"]
         known: EnvConfig = config if isinstance(config, EnvConfig) else find_env(self.env)
         return known
@@ -85,7 +85,7 @@ class RunConfig:
 
     @cached_property
     def about(self) -> OneTask | Family:
-        """One task, or many."""
+        """One task, or a task distribution."""
         return about(self.task, self.tasks)
 
     @property
@@ -94,7 +94,7 @@ class RunConfig:
         return self.about.alphabet(self)
 
     def build_task(self) -> Task:
-        """The task; an error where there are many."""
+        """The task; an error with many tasks."""
         return self.about.task
 
     @cached_property
@@ -103,13 +103,13 @@ class RunConfig:
         return self.about.pool(self, vars(self).get("_folder"))
 
     def within(self, folder: Path) -> RunConfig:
-        """The same run, whose tasks, when somebody asks for them, are found in its folder and not sampled."""
+        """The same run, with the tasks that are saved in its folder."""
         known = replace(self)
         vars(known)["_folder"] = folder
         return known
 
     def changed(self, **sections: Any) -> RunConfig:
-        """The same run with some other sections of settings, on the same tasks unless these are changed."""
+        """The same run with other settings; its tasks stay, unless their settings change."""
         new = replace(self, settings={**self.settings, **sections})
         if "tasks" not in sections and self.pool is not None:
             vars(new)["pool"] = self.pool
@@ -125,7 +125,7 @@ class RunConfig:
 
     @property
     def initial(self) -> str | None:
-        """The folder of the run whose grounder this one begins with, if it begins with one."""
+        """The folder of the grounder to start from, if any."""
         holders = (section for section in self.settings.values() if hasattr(section, "initial"))
         return next((str(section.initial) for section in holders if section.initial is not None), None)
 
@@ -154,7 +154,7 @@ class RunConfig:
 
     @classmethod
     def plain(cls, data: Any, renaming: Renaming) -> RunConfig:
-        """The configuration that `to_json` wrote, with settings as JSON values: its modules may be gone."""
+        """The configuration that `to_json` wrote, with settings as JSON values; modules need not be importable."""
         if not isinstance(data, Mapping):
             raise ConfigError(f"a run's configuration is a JSON object, not {type(data).__name__}")
         if data.get("version") != CONFIG_VERSION:

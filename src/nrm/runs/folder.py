@@ -111,9 +111,9 @@ class RunFolder:
 
     @contextmanager
     def undone_on_failure(self, new: bool, files: Iterable[str] = ()) -> Iterator[None]:
-        """Remove the folder where a run that is `new` fails before training gave anything: it stands in the way.
+        """Remove the folder if a new run fails before anything was trained.
 
-        Only what `begin` has made is removed, `files` among it. Anything else keeps the folder as it is.
+        Only files of `begin`, and `files`, are removed. A folder with anything else stays.
         """
         try:
             yield
@@ -174,7 +174,7 @@ class RunFolder:
 
     @property
     def way_out(self) -> str:
-        """What to do about files that cannot be mended."""
+        """What to do about damaged files, for messages."""
         return f"mend it, or remove {self.path} to begin that run anew"
 
     def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
