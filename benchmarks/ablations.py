@@ -24,7 +24,6 @@ from nrm.runs import choose_run
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "as it is": {},
-    "short tasks first": {"tasks": {"curriculum": "success"}},
     "rewards read in training": {"grounding": {"belief": "filtered"}},
 }
 

@@ -21,21 +21,11 @@ from nrm.runs.sections import Changes
 
 VARIANTS: dict[str, Changes] = {
     "base": {},
-    "no stuck_noise": {"tasks": {"stuck_noise": None}},
-    "no terminal_reward": {"algorithm": {"terminal_reward": False}},
-    "no exit_penalty": {"algorithm": {"exit_penalty": 0.0}},
-    "emphasis longest": {"tasks": {"emphasis": "longest"}},
-    "curriculum_threshold 0.8": {"tasks": {"curriculum_threshold": 0.8}},
-    "no curriculum": {"tasks": {"curriculum": "none"}},
     "training_horizon 100": {"tasks": {"training_horizon": 100}},
     "training_horizon 500": {"tasks": {"training_horizon": None}},
     "sde_sample_freq 1": {"algorithm": {"sde_sample_freq": 1}},
     "sde_sample_freq 4": {"algorithm": {"sde_sample_freq": 4}},
     "sde_sample_freq 8": {"algorithm": {"sde_sample_freq": 8}},
-    "plain": {
-        "algorithm": {"terminal_reward": False, "exit_penalty": 0.0},
-        "tasks": {"emphasis": "longest", "curriculum_threshold": 0.8},
-    },
 }
 """Changes of what ships."""
 

@@ -32,15 +32,12 @@ def outcomes(
     episodes: int,
     seed: int,
     belief: Belief = "open-loop",
-    stuck_noise: bool = True,
 ) -> list[Tested]:
     """Sampled actions on every task of a pool; in open beliefs no reward is read."""
     found = []
     for number in range(len(pool)):
         env = config.build_env(min(episodes, 250), pool.subset([number]))
-        (one,) = evaluate(
-            trainer, env, episodes, seed + number, greedy=False, belief=belief, stuck_noise=stuck_noise
-        ).by_task
+        (one,) = evaluate(trainer, env, episodes, seed + number, greedy=False, belief=belief).by_task
         found.append(Tested(one.success_rate, float("nan") if one.mean_steps is None else one.mean_steps))
     return found
 

@@ -88,12 +88,10 @@ def test_training_cuts_off_what_is_stuck_and_tests_do_not() -> None:
 
 def test_settings_of_the_plane_are_chosen_by_themselves() -> None:
     config = choose_run(None, "flat", "nrm", tasks="mixture", total_timesteps=1000)
-    assert config.settings["algorithm"].terminal_reward
     assert config.settings["tasks"].training_horizon == 40
     assert "mid-resettable" in config.settings["family"].families
     assert config.settings["grounding"].maximisation == "evidence"
     other = choose_run(None, "letter", "nrm", tasks="mixture", total_timesteps=1000)
-    assert not other.settings["algorithm"].terminal_reward
     assert other.settings["tasks"].training_horizon is None
     assert "mid-resettable" not in other.settings["family"].families
     assert other.settings["grounding"].maximisation == "posterior"

@@ -130,13 +130,6 @@ def test_step_size_and_weight_of_entropy_come_down_to_the_end() -> None:
     assert [config.ent_coef_at(at) for at in (0, 0.5, 1, 1.2)] == pytest.approx([0.02, 0.011, 0.002, 0.002])
 
 
-def test_a_failure_costs_its_weight_and_a_set_back_all_of_it() -> None:
-    # One step each: an episode that fails, one that is set back and goes on, one that succeeds.
-    reward, weight = torch.tensor([[-100.0, -50.0, 100.0]]), torch.tensor([[0.6, 1.0, 1.0]])
-    ended = torch.tensor([[True, False, True]])
-    assert PPOConfig().scaled(reward, ended, weight).tolist() == [pytest.approx([-0.6, -0.5, 1.0])]
-
-
 def test_penalties_come_in_with_success_and_go_on_with_the_run() -> None:
     agent, again = learner(), learner()
     rollout = agent.collect()
@@ -206,55 +199,6 @@ def test_a_step_size_of_nothing_at_the_end_changes_nothing() -> None:
     before = values_of(agent)
     agent.learn(agent.collect(), 1.0)
     assert torch.equal(values_of(agent), before)
-
-
-def test_ends_that_the_task_knows_nothing_of_may_cost() -> None:
-    reward = torch.tensor([[0.0, 0.0, 50.0, -100.0, 0.0]])
-    ended = torch.tensor([[True, False, True, True, False]])
-    weight = torch.tensor([[1.0, 1.0, 1.0, 0.2, 1.0]])
-    assert PPOConfig(exit_penalty=0.5).scaled(reward, ended, weight).tolist() == [
-        pytest.approx([-0.5, 0.0, 0.5, -0.2, 0.0])
-    ]
-    assert PPOConfig().scaled(reward, ended, weight).tolist() == [pytest.approx([0.0, 0.0, 0.5, -0.2, 0.0])]
-
-
-def test_what_an_end_is_worth_by_hand() -> None:
-    config = PPOConfig(terminal_reward=True, gamma=0.9, exit_penalty=0.3)
-    # From 50 up to 75, back from 50 to 0, nothing at 50, won from 50, lost from 50, left at 50.
-    reward = torch.tensor([[25.0, -50.0, 0.0, 50.0, -150.0, 0.0]])
-    level = torch.tensor([[75.0, 0.0, 50.0, 100.0, -100.0, 50.0]])
-    ended = torch.tensor([[False, False, False, True, True, True]])
-    weight = torch.tensor([[1.0, 1.0, 1.0, 1.0, 0.6, 1.0]])
-    assert config.scaled(reward, ended, weight, level).tolist() == [pytest.approx([0, -0.1, 0, 1.0, -0.6, -0.3])]
-
-
-def test_a_terminal_reward_is_shaping_with_potentials_taken_from_the_values() -> None:
-    """Potential-based shaping, with values that are less by the potential of each state, but for regressions' costs."""
-    generator = torch.Generator().manual_seed(0)
-    config = PPOConfig(terminal_reward=True, gamma=0.9)
-    level = torch.tensor([0.0, 50.0, 50.0, 0.0, 25.0, 100.0])
-    worth, values = level * config.reward_scale, torch.rand(6, generator=generator)
-    reward, over = level.diff(), torch.tensor([False] * 4 + [True])
-    cost = 0.2 * config.reward_scale * reward.clamp(max=0.0)
-    paid = config.scaled(reward, over, torch.ones(5), level[1:]) - cost
-    shaped = [0.9 * float(worth[t + 1]) - float(worth[t]) for t in range(4)] + [float(worth[5] - worth[4])]
-    less = values - worth
-    for t in range(5):
-        later = 0.0 if over[t] else 0.9
-        plain = float(paid[t] + later * values[t + 1] - values[t])
-        assert plain == pytest.approx(float(shaped[t] + later * less[t + 1] - less[t]), abs=1e-6)
-
-
-def test_levels_of_episodes_that_go_on_are_kept_with_the_run() -> None:
-    config = replace(QUICK, terminal_reward=True)
-    agent, again = learner(config=config), learner(config=config)
-    for _ in range(3):
-        agent.learn(agent.collect(), 0.1)
-    again.load_state_dict(agent.state_dict())
-    for one in (agent, again):
-        one.learn(one.collect(), 0.2)
-    assert torch.equal(values_of(agent), values_of(again))
-    assert "level" not in learner().state_dict()
 
 
 @pytest.mark.parametrize("method", ["nrm", "frozen"])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nrm.agents.algorithms import advantages, levels
+from nrm.agents.algorithms import advantages
 
 
 def column(*values: float) -> Tensor:
@@ -57,12 +57,3 @@ def test_environments_do_not_mix() -> None:
     none = torch.zeros(2, 2, dtype=torch.bool)
     found = advantages(rewards, torch.zeros(2, 2), torch.zeros(2, 2), none, none, 1.0)
     assert found.tolist() == [[1.0, 2.0], [0.0, 2.0]]
-
-
-def test_levels_add_up_within_episodes_and_go_on_in_the_next_window() -> None:
-    rewards = torch.tensor([[50.0, 0.0], [-50.0, 100.0], [25.0, 10.0]])
-    done = torch.tensor([[False, False], [False, True], [False, False]])
-    found, going_on = levels(rewards, done, torch.tensor([10.0, 0.0]))
-    # The second environment ends with its second step: 100 is reached there, and the next episode begins at 0.
-    assert found.tolist() == [[60, 0], [10, 100], [35, 10]]
-    assert going_on.tolist() == [35, 10]

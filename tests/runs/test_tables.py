@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nrm.agents import Choice, Decided, History, Trainer
+from nrm.agents import Decided, History, Trainer
 from nrm.errors import FileError
 from nrm.files import append_text, csv_text
 from nrm.runs import RunFolder, choose_run, train
@@ -29,7 +29,6 @@ HISTORY = History(
     [48, 2**40, 2**40 + 16],
     [(0, 0.25, 1 / 3, float("nan")), (3, 1.0, 1.0, 1.0)],
     [Decided(2, 0.7, 0.0, None, "waits", 'too few, "yet"\nsoon'), Decided(3, 0.7, 0.5, 0.1, "learns", "über 5 %")],
-    [Choice(3, 2, 40, float("nan"))],
 )
 
 

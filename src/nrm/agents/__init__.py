@@ -3,7 +3,6 @@
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.acting import Actor, Rollout
 from nrm.agents.algorithms import ALGORITHMS, Algorithm, Learner
-from nrm.agents.curriculum import Choice
 from nrm.agents.devices import find_device
 from nrm.agents.diagnosis import Diagnosis, Ending, diagnose
 from nrm.agents.evaluation import EDGES, Evaluation, TaskOutcome, by_size, evaluate, evaluate_tasks
@@ -22,7 +21,6 @@ __all__ = [
     "Actor",
     "Agent",
     "Algorithm",
-    "Choice",
     "Decided",
     "Diagnosis",
     "Ending",

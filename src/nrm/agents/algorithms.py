@@ -162,19 +162,6 @@ def advantages(
     return torch.stack(result[::-1])
 
 
-def levels(rewards: Tensor, done: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
-    """(time, envs) the sum of each episode's rewards up to each step, and (envs,) what the next rollout goes on from.
-
-    `start`: (envs,) the sums before the first step. Of differences of potentials it is the potential reached.
-    """
-    running = start
-    result = []
-    for paid, over in zip(rewards.unbind(0), done.unbind(0), strict=True):
-        result.append(running + paid)
-        running = torch.where(over, 0.0, result[-1])
-    return torch.stack(result), running
-
-
 class Descent:
     """Adam on some parameters, with gradients that are shortened where they are long.
 

@@ -63,11 +63,10 @@ def evaluate(
     seed: int,
     greedy: bool,
     belief: Belief | None = None,
-    stuck_noise: bool = True,
 ) -> Evaluation:
     """Play until every environment has done its share of the episodes, and no more is counted.
 
-    Taking the first episodes to end instead would favour short ones. `belief` and `stuck_noise`: as in `play`.
+    Taking the first episodes to end instead would favour short ones. `belief`: as in `play`.
     """
     machine, codec, recorder = env.machine, LevelCodec.of(env.machine), Recorder(env.count, keep=False)
     left = np.array([len(part) for part in np.array_split(np.arange(episodes), env.count)])
@@ -81,7 +80,7 @@ def evaluate(
     learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
     said: list[Tensor] = []
     letters: list[Tensor] = []
-    for played in play(trainer, env, seed, greedy, belief, stuck_noise):
+    for played in play(trainer, env, seed, greedy, belief):
         active = left > 0
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
         if tracks and played.belief is not None:
@@ -160,18 +159,16 @@ def evaluate_tasks(
     *,
     greedy: bool = False,
     belief: Belief | None = "open-loop",
-    stuck_noise: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[TaskOutcome, ...]:
     """As many episodes of every task of a pool, in envs that `build` makes of a number of envs and tasks.
 
     `belief`: what beliefs read; open follows the observations alone, so that nothing about a new task leaks.
-    `stuck_noise`: whether sampled actions leave places where they get no further.
     """
     found = []
     for number in range(len(pool)):
         env = build(min(episodes, 250), pool.subset([number]))
-        (outcome,) = evaluate(trainer, env, episodes, seed + number, greedy, belief, stuck_noise).by_task
+        (outcome,) = evaluate(trainer, env, episodes, seed + number, greedy, belief).by_task
         found.append(outcome)
         if progress is not None:
             progress(number + 1)

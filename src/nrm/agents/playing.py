@@ -22,42 +22,6 @@ from nrm.errors import EnvError, NrmWarning
 from nrm.tracking import Belief, Memory
 
 
-class StuckNoise:
-    """The noise that actions are sampled with, of environments side by side: strong for agents that are stuck.
-
-    A policy that samples its actions can hover around a small hill of its values. Where the memory has shown the same
-    for long, a few steps are sampled with strong noise, all with the same draw.
-    """
-
-    def __init__(self, after: int | None) -> None:
-        """`after`: steps without anything new before noise is strong for the first time; None for never."""
-        self._after = after
-        self._since: Tensor | None = None
-        """(envs,) steps since the memory showed something new; -1 where an episode begins."""
-        self._shown = self._noise = torch.empty(0)
-
-    def noise(self, feature: Tensor, fresh: Tensor) -> Tensor:
-        """(envs, …) the noise of the next step, for features (envs, width) and noise (envs, …) that was just drawn."""
-        if self._after is None:
-            return fresh
-        if self._since is None:
-            self._since, self._shown, self._noise = fresh.new_full((len(fresh),), -1, dtype=torch.int64), feature, fresh
-        # A step of the task changes some of the numbers by 1; those of beliefs drift a little all the time.
-        new = (self._since < 0) | ((feature - self._shown).abs().amax(-1) > 0.5)
-        self._shown = torch.where(new[:, None], feature, self._shown)
-        self._since = torch.where(new, 0, self._since + 1)
-        # It is strong for a fifth of these steps; where that led to nothing new, again after half of them.
-        step = (self._since - self._after) % max(1, self._after // 2)
-        strong = ((self._since >= self._after) & (step < max(1, self._after // 5)))[:, None]
-        self._noise = torch.where(strong & (step > 0)[:, None], self._noise, fresh)
-        return torch.where(strong, 7.0 * self._noise, fresh)
-
-    def begin(self, done: Tensor) -> None:
-        """Episodes (envs,) are over, and others begin in their place."""
-        if self._since is not None:
-            self._since = torch.where(done, -1, self._since)
-
-
 class Played(NamedTuple):
     """One step of N environments under a policy."""
 
@@ -121,14 +85,12 @@ class Chooser:
         memory: Memory,
         actions: ActionSpace,
         seed: int,
-        stuck_noise: bool,
         look: Callable[[Tensor], Tensor] = lambda observation: observation,
     ) -> None:
         """`look`: how observations look that are given by their row numbers."""
         self._policy, self._memory, self._look = trainer.learner.policy, memory, look
         self._head = head_for(actions, trainer.device)
         self._generator = torch.Generator().manual_seed(seed)
-        self._stuck = StuckNoise(trainer.stuck_noise if stuck_noise else None)
 
     def features(self, observation: Tensor) -> Tensor:
         """(envs, width) what the policy sees."""
@@ -142,12 +104,8 @@ class Chooser:
         """The next actions; `greedy`: the best, and not a sample."""
         shown = self._memory.feature(carry)
         logits = self._policy.logits(self.features(observation), shown)
-        noise = self._stuck.noise(shown, self._head.noise((len(shown),), self._generator).to(shown.device))
+        noise = self._head.noise((len(shown),), self._generator).to(shown.device)
         return self._head.best(logits) if greedy else self._head.sample(logits, noise)
-
-    def begin(self, done: Tensor) -> None:
-        """Episodes (envs,) are over, and others begin in their place."""
-        self._stuck.begin(done)
 
 
 @torch.no_grad()
@@ -157,23 +115,20 @@ def play(
     seed: int,
     greedy: bool,
     belief: Belief | None = None,
-    stuck_noise: bool = True,
 ) -> Iterator[Played]:
     """Act on an environment for ever, with the trainer's policy as it is.
 
     `belief`: what memories read; no rewards when absent (`unrewarded`), and rewards too if it is `filtered`.
-    `stuck_noise`: whether sampled actions leave places where they get no further, as the settings of the tasks say.
     """
     kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
     memory = memory_for(trainer, env, kind)
-    chooser = Chooser(trainer, memory, env.actions, seed, stuck_noise, env.spec.shown)
+    chooser = Chooser(trainer, memory, env.actions, seed, env.spec.shown)
     choose = partial(chooser.choose, greedy=greedy)
     observation, rewarded = env.reset(seed), kind == "filtered"
     for step in act(env, memory, chooser.summary, choose, observation, reads_rewards=rewarded):
         shown = (step.truth.label, step.truth.final_state, step.task)
         believed = memory.report(step.carry, step.seen, step.reached)
         yield Played(step.action, step.batch, memory.feature(step.reached), *shown, *believed).cpu()
-        chooser.begin(step.batch.terminated | step.batch.truncated)
 
 
 class Shot(NamedTuple):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nrm.agents.acting import Rollout
-from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, advantages, finite, levels
+from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, advantages, finite
 from nrm.agents.networks import NetworkConfig
 from nrm.envs import BatchedEnv
 from nrm.machines import Penalties
@@ -33,32 +33,10 @@ class PPOConfig(OnPolicyConfig):
     """Steps in a minibatch. Recurrent memories are replayed, so their minibatches hold whole environments."""
     norm_adv: bool = True
     """Normalise advantages in each minibatch."""
-    terminal_reward: bool = False
-    """Pay the potential at the end of an episode instead of differences at each step; regressions cost a little. With a
-    discount factor, differences reward going up and down again. Discounted potentials correct that (Ng, Harada and
-    Russell, 1999); if the potential is taken from the value function, only the end pays (Wiewiora, 2003)."""
-    exit_penalty: float = 0.0
-    """Penalty, after scaling, for an episode that the environment ends without a reward, such as by leaving the
-    plane."""
 
     def learning_rate_at(self, progress: float) -> float:
         """The step size when this share of training is over: it comes down to nothing, in a straight line."""
         return self.learning_rate + min(1.0, progress) * (0.0 - self.learning_rate)
-
-    def scaled(self, reward: Tensor, terminated: Tensor, weight: Tensor, level: Tensor | None = None) -> Tensor:
-        """Rewards as they are learned from; all (time, envs). `weight`: of each reward, less than 1 at failures.
-
-        `level`: the sums of the rewards of each episode up to each step, with a terminal reward: the weight times the
-        potential that it ends with, or the exit penalty.
-        """
-        if level is not None:
-            worth = weight * level * self.reward_scale
-            worth = torch.where(terminated & (reward == 0), -self.exit_penalty, worth)
-            # A regression costs a fifth of what it takes. A full cost is more than an end is worth from afar: where the
-            # way to it leads through a regression, agents would rather stand still.
-            return torch.where(terminated, worth, 0.2 * self.reward_scale * reward.clamp(max=0.0))
-        paid = reward * weight * self.reward_scale
-        return paid - self.exit_penalty * (terminated & (reward == 0)) if self.exit_penalty else paid
 
 
 def inverse_weight(progress: float) -> float:
@@ -74,15 +52,10 @@ class PPO(OnPolicyLearner):
         self.config = config
         self._generator = torch.Generator().manual_seed(seed)
         self._penalties = Penalties()
-        self._level = torch.zeros(env.count, device=self.actor.device) if config.terminal_reward else None
-        """(envs,) the sums of the rewards of the episodes that go on, where these pay at their end."""
 
     def learn(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """Some epochs of minibatches from a rollout. The parts of the loss are means over all of them."""
         config, actor = self.config, self.actor
-        level = None
-        if self._level is not None:
-            level, self._level = levels(rollout.reward, rollout.done, self._level)
         weight = self._penalties.weights(rollout.reward, rollout.terminated, rollout.truncated)
         inverse = inverse_weight(progress)
         prepared = actor.preprocess(rollout, motion=inverse > 0)
@@ -90,7 +63,7 @@ class PPO(OnPolicyLearner):
             scores, values = actor.evaluate_no_grad(prepared)
             log_probs, _ = actor.head.evaluate(scores, rollout.action)
             advantage = advantages(
-                config.scaled(rollout.reward, rollout.terminated, weight, level),
+                rollout.reward * weight * config.reward_scale,
                 values,
                 actor.next_values(rollout, values),
                 rollout.terminated,
@@ -156,15 +129,12 @@ class PPO(OnPolicyLearner):
             **super().state_dict(),
             "generator": self._generator.get_state(),
             "success": self._penalties.success,
-            **({} if self._level is None else {"level": self._level}),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
         self._generator.set_state(state["generator"])
         self._penalties.success = state["success"]
-        if self._level is not None:
-            self._level = state["level"].to(self.actor.device)
 
 
 ALGORITHMS.register(Algorithm("ppo", "PPO", PPOConfig, PPO, images="egocentric", num_envs=64))

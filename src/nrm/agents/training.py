@@ -12,15 +12,13 @@ import torch
 from torch import nn
 
 from nrm.agents.algorithms import ALGORITHMS, Learner
-from nrm.agents.curriculum import Choice, SuccessCurriculum
 from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs import BatchedEnv, Probe, tasks_of
 from nrm.errors import ConfigError, TrainingError, listing
-from nrm.machines import LevelCodec, paid_success
+from nrm.machines import LevelCodec
 from nrm.neural import NeuralRewardMachine
-from nrm.samplers import TaskSetConfig
 from nrm.tracking import (
     Accuracy,
     AccuracyMeter,
@@ -61,8 +59,6 @@ class History:
     """Of a grounder: (episode, plain, balanced, modulo shortcuts) before the first and after every update."""
     decisions: list[Decided] = field(default_factory=list)
     """What became of every look at new episodes, those with nothing to learn included."""
-    choices: list[Choice] = field(default_factory=list, compare=False)
-    """How tasks were drawn after every update, where that changes. Success is NaN at first, which equals nothing."""
 
     def mean_return(self, last: int = 100) -> float:
         """The mean return of the last episodes; 0 before any is done."""
@@ -80,10 +76,9 @@ class Trainer:
         learner: Learner,
         episodes: int,
         most_steps: int | None = None,
-        drawn: TaskSetConfig | None = None,
         device: torch.device = CPU,
     ) -> None:
-        """`most_steps`: of all environments together, to train for in place of episodes; `drawn`: how tasks come in.
+        """`most_steps`: of all environments together, to train for in place of episodes.
 
         `device`: where the learner is; the environment is on the processor.
         """
@@ -101,10 +96,6 @@ class Trainer:
         self.updates = 0
         self.tasks = tasks_of(env)
         """The task set, if there are many tasks."""
-        self.curriculum = self._curriculum(drawn)
-        """The curriculum; None if all tasks are sampled equally often."""
-        self.stuck_noise = None if drawn is None else drawn.stuck_noise
-        """Steps without progress after which tests take random actions for a while; None for never."""
         self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
         # What a recurrent grounder says depends on what came before, so its accuracy is that over recorded episodes.
         self._labelled = self.model is not None and self.model.recurrent
@@ -169,24 +160,7 @@ class Trainer:
                 self._record_update(update)
         if self.inference is not None:
             self.inference.add(episode for _, episode in ended)
-        if self.curriculum is not None:
-            self._advance(self.curriculum, ended)
         return losses
-
-    def _curriculum(self, drawn: TaskSetConfig | None) -> SuccessCurriculum | None:
-        if self.tasks is None or drawn is None or drawn.curriculum != "success":
-            return None
-        curriculum = SuccessCurriculum(self.tasks, drawn.curriculum_threshold, drawn.emphasis)
-        self.env.weigh(curriculum.weights())
-        return curriculum
-
-    def _advance(self, curriculum: SuccessCurriculum, ended: list[tuple[int, RecordedEpisode]]) -> None:
-        """Say how often each task is drawn from now on. Success is what the rewards tell: nobody is given the state."""
-        assert self.tasks is not None
-        machines = self.tasks.machines
-        curriculum.note([(one.task or 0, paid_success(machines[one.task or 0], one.total)) for _, one in ended])
-        self.history.choices.append(curriculum.choice(len(self.history.returns)))
-        self.env.weigh(curriculum.weights())
 
     def _record_update(self, update: GroundingUpdate) -> None:
         reached = None if update.record is None else update.record.best.held_out
@@ -263,7 +237,7 @@ class Trainer:
     def _parts(self) -> dict[str, Any]:
         """All that has a state of its own."""
         parts = {"learner": self.learner, "recorder": self._recorder, "grounding": self.grounding}
-        parts |= {"inference": self.inference, "curriculum": self.curriculum}
+        parts |= {"inference": self.inference}
         return {name: part for name, part in parts.items() if part is not None}
 
     def state_dict(self) -> dict[str, Any]:
@@ -317,7 +291,7 @@ def new_trainer(
         )
     memory = _viewed(env, what, prepared.memory, network)
     learner = how.build(seen, memory, given.get("algorithm") or how.config(), network, seed)
-    return Trainer(env, what, prepared, learner, episodes, steps, given.get("tasks"), where)
+    return Trainer(env, what, prepared, learner, episodes, steps, where)
 
 
 def _viewed(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:

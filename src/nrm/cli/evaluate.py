@@ -110,17 +110,15 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
                 belief=belief,
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
-        stirred = trainer.stuck_noise is not None and not self.greedy
         tasks: list[Json] = [{**one._asdict(), "trained_on": known} for one, known in zip(found, trained, strict=True)]
         sizes: list[Json] = [size._asdict() for size in by_size(found)]
         mean = sum(one.success_rate for one in found) / len(found)
         if self.json:
             outcomes = {"tasks": tasks, "sizes": sizes, "success_rate": mean}
-            print(json.dumps({**outcomes, "belief": belief, "sampled": not self.greedy, "stuck_noise": stirred}))
+            print(json.dumps({**outcomes, "belief": belief, "sampled": not self.greedy}))
             return 0
         _print_outcomes(tasks, sizes)
         how = "greedy actions" if self.greedy else "sampled actions"
-        how += f", random ones after {trainer.stuck_noise} steps without progress" if stirred else ""
         print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
         return 0
 

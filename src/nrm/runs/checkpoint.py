@@ -20,7 +20,7 @@ from safetensors import safe_open
 from safetensors.torch import save as safetensors_save
 from torch import Tensor
 
-from nrm.agents import Choice, Decided, History, Trainer
+from nrm.agents import Decided, History, Trainer
 from nrm.errors import FileError
 from nrm.files import append_text, csv_text, read_text, write_bytes
 from nrm.runs.renamed import Renaming
@@ -135,10 +135,6 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _chosen(row: list[str]) -> Choice:
-    return Choice(int(row[0]), int(row[1]), int(row[2]), float(row[3]))
-
-
 def _decided(row: list[str]) -> Decided:
     return Decided(int(row[0]), float(row[1]), float(row[2]), float(row[3]) if row[3] else None, *row[4:])
 
@@ -147,7 +143,6 @@ TABLES: Mapping[str, Table] = {
     METRICS_FILE: Table(METRICS, "returns"),
     "grounding.csv": Table(GROUNDING, "accuracy", lambda row: (int(row[0]), *map(float, row[1:]))),
     "decisions.csv": Table(Decided._fields, "decisions", _decided),
-    "curriculum.csv": Table(Choice._fields, "choices", _chosen),
 }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from nrm.agents import Choice, Trainer
+from nrm.agents import Trainer
 from nrm.errors import (
     ConfigError,
     FileError,
@@ -259,11 +259,6 @@ class RunFolder:
         """The columns of grounding.csv; None without a grounder."""
         path = self.path / "grounding.csv"
         return read_columns(path, GROUNDING) if path.exists() else None
-
-    def curriculum(self) -> dict[str, Column] | None:
-        """The columns of curriculum.csv; None without a curriculum."""
-        path = self.path / "curriculum.csv"
-        return read_columns(path, Choice._fields) if path.exists() else None
 
 
 def find_run(path: Path | str) -> RunFolder:

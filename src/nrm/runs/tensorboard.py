@@ -20,7 +20,6 @@ class EventLog:
         self._every = every
         self._episodes = len(trainer.history.returns)
         self._updates = len(trainer.history.accuracy)
-        self._choices = len(trainer.history.choices)
         self._open: Callable[[], Any] | None = None
         self._writer: Any = None
         try:
@@ -45,11 +44,7 @@ class EventLog:
         for episode, plain, balanced, modulo in history.accuracy[self._updates :]:
             for name, value in (("plain", plain), ("balanced", balanced), ("modulo_shortcuts", modulo)):
                 self._writer.add_scalar(f"grounding/{name}", value, episode)
-        for choice in history.choices[self._choices :]:
-            for name, value in choice._asdict().items():
-                if name != "episode" and value == value:  # no success is known before the first episode
-                    self._writer.add_scalar(f"tasks/{name}", value, choice.episode)
-        self._episodes, self._updates, self._choices = done, len(history.accuracy), len(history.choices)
+        self._episodes, self._updates = done, len(history.accuracy)
 
     def close(self) -> None:
         """Write out what is buffered."""

@@ -12,7 +12,6 @@ from .registry import (
     sampler_of as sampler_of,
 )
 from .sampling import (
-    Emphasis as Emphasis,
     TaskSetConfig as TaskSetConfig,
     alone_note as alone_note,
     events_of as events_of,

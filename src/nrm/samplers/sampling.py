@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from nrm.machines import (
     not_asked,
 )
 from nrm.samplers.registry import Listed, Sampler, sampler_of
-from nrm.settings import Count, Share, StatesSetting
+from nrm.settings import Count, StatesSetting
 from nrm.shortcuts import Copies
 
 IDLE = "empty"
@@ -32,8 +32,6 @@ MAX_STATES = 64
 """States of a machine past which a drawn task is left out: it is longer than an episode."""
 HeldOut = Callable[[Task, MooreMachine], bool]
 """Whether a task, with its machine, is kept for a test."""
-Curriculum = Literal["none", "success"]
-Emphasis = Literal["longest", "shortest"]
 
 
 @dataclass(frozen=True)
@@ -49,19 +47,8 @@ class TaskSetConfig(StatesSetting):
     """Formulas, or numbers of paper tasks, that are kept for testing. No training task is equivalent to one."""
     up_to_renaming: bool = False
     """Also hold out tasks that become equivalent to one when symbols are exchanged."""
-    curriculum: Curriculum = "none"
-    """Order of tasks. none: all at once. success: from short to long, as the longest so far succeed."""
-    curriculum_threshold: Share = 0.8
-    """Curriculum: success rate of the longest tasks so far at which longer ones are added. If short tasks are hard, a
-    high threshold can keep long ones out."""
-    emphasis: Emphasis = "longest"
-    """Curriculum: which tasks half of the episodes have: the longest so far, until all are in, or the shortest, to the
-    end."""
     training_horizon: Count | None = None
     """Steps after which training truncates an episode. Tests use the limit of the environment, which is the default."""
-    stuck_noise: Count | None = None
-    """Tests with sampled actions: if the task encoding has not changed for this many steps, take some random steps in
-    one direction. Default: never."""
 
 
 def events_of(alphabet: Alphabet) -> tuple[Formula, ...]:
