@@ -56,14 +56,6 @@ def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
     assert verdict(0.04, "all epochs done") == "learn"
 
 
-def test_steady_learning_goes_on_until_all_is_explained() -> None:
-    policy = UpdatePolicy(0.01, steady=True)
-    for _ in range(3):
-        assert policy.decide(0.5).verdict == "learn"
-        policy.learned(0.5, 0.5)
-    assert policy.decide(0.009).verdict == "explained"
-
-
 def test_new_episodes_have_the_last_word_on_what_an_update_brought() -> None:
     policy = UpdatePolicy(0.003)
     verdicts = []

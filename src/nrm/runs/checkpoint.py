@@ -148,6 +148,8 @@ TABLES: Mapping[str, Table] = {
 
 CHECKPOINT_FORMAT = "nrm-checkpoint"
 CHECKPOINT_VERSION = 4
+GONE = ("passed_over", "curriculum", "level")
+"""Entries of states that belonged to settings that are gone."""
 
 
 def save_checkpoint(path: Path, trainer: Trainer, tables: Tables) -> None:
@@ -207,6 +209,7 @@ def _with_new_names(fresh: Any, saved: Any) -> Any:
     if not (isinstance(fresh, dict) and isinstance(saved, dict)):
         return saved
     new = Renaming().keys(saved, fresh) if set(saved) - set(fresh) else saved
+    new = {key: value for key, value in new.items() if key in fresh or key not in GONE}
     return {key: _with_new_names(fresh.get(key), value) for key, value in new.items()}
 
 

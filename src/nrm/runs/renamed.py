@@ -67,6 +67,8 @@ RETIRED: Mapping[str, Any] = {
     **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
     "algorithm.clip": 0.2,
     "algorithm.final_learning_rate": 0.0,
+    **{f"grounding.{name}": value for name, value in (("steady", False), ("spacing", 0.0), ("target", 0.003))},
+    "grounding.longest": None,
     "network.hidden": 120,
     "recurrent.reads_rewards": False,
     "inference.explore": 0.0,

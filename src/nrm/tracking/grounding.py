@@ -69,17 +69,15 @@ class Grounding:
         self._settings = settings
         self._table = observation_table(frames, blank)
         self._codec = LevelCodec(model.machine.levels.cpu().numpy(), model.machine.initial_level)
-        self._passed_over = 0
-        """Episodes to come that nobody looks at."""
         self._kept: list[Episode] = []
         self._fresh: list[Episode] = []
-        self._policy = UpdatePolicy(settings.target, steady=config.steady)
+        self._policy = UpdatePolicy(settings.target)
         self.learns = config.learn
         """Whether updates learn anything; a frozen grounder stays as it is."""
         self.updates = 0
         """How many updates have learned something."""
         self.episodes = 0
-        """How many episodes have been taken in, those that were passed over included."""
+        """How many episodes have been taken in."""
 
     @classmethod
     def of(
@@ -116,12 +114,7 @@ class Grounding:
         """
         if not self.learns:
             return None
-        ended = list(episodes)
-        # The next look is at the last episodes before it, as they are now played.
-        over = min(self._passed_over, len(ended))
-        self._passed_over -= over
-        self.episodes += over
-        self._fresh += map(self._numbered, ended[over:])
+        self._fresh += map(self._numbered, episodes)
         if len(self._fresh) < self._config.every:
             return None
         fresh, self._fresh = self._fresh, []
@@ -129,7 +122,6 @@ class Grounding:
         batch = self._batch(fresh)
         self._check_possible(batch)
         self.episodes += len(fresh)
-        self._passed_over = max(0, int(self._config.spacing * self.episodes) - self._config.every)
         loss, explained = self._surprise(batch)
         decision = self._policy.decide(loss)
         if decision.verdict != "learn":
@@ -152,10 +144,9 @@ class Grounding:
 
     def _numbered(self, episode: RecordedEpisode) -> Episode:
         """An episode by numbers of observations and potentials."""
-        steps = slice(self._config.longest)
-        seen = self._table.record(episode.observations[steps])
-        levels = self._codec.encode(episode.rewards[steps], f"episode {self.episodes + 1} since acting began")
-        return Episode(seen, levels, None if episode.letters is None else episode.letters[steps], episode.task)
+        seen = self._table.record(episode.observations)
+        levels = self._codec.encode(episode.rewards, f"episode {self.episodes + 1} since acting began")
+        return Episode(seen, levels, episode.letters, episode.task)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
@@ -205,7 +196,6 @@ class Grounding:
             "policy": self._policy.state_dict(),
             "bursts": self.updates,  # as checkpoints call them
             "episodes": self.episodes,
-            "passed_over": self._passed_over,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -215,7 +205,6 @@ class Grounding:
         self._table = self._table.loaded(state["frames"])
         self._policy.load_state_dict(state["policy"])
         self.updates, self.episodes = state["bursts"], state["episodes"]
-        self._passed_over = state.get("passed_over", 0)
         self.model.eval()
         self._memory.refresh()
 
@@ -277,8 +266,6 @@ class UpdatePolicy:
     waited: int = 0
     last: float = float("inf")
     """The loss at the last check."""
-    steady: bool = False
-    """Whether all that is not explained is learned from: where updates are so short that none of them settles."""
     judged: bool = True
     """Whether it is known what the last update brought: the episodes that come next have the last word."""
 
@@ -289,8 +276,6 @@ class UpdatePolicy:
             self._judge(loss > max(self.target, GAIN * before))
         if loss <= self.target:
             return Decision("explained", f"loss {loss:.4f} is at most {self.target:g}")
-        if self.steady:
-            return Decision("learn", f"loss {loss:.4f} is more than {self.target:g}, and learning is steady")
         # A loss twice that of the last check ends a back-off: something new is met.
         if self.waited < self.wait and loss <= 2.0 * before:
             self.waited += 1

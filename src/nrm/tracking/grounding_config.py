@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, TypeAlias
-
-import msgspec
+from typing import Literal, TypeAlias
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
@@ -27,8 +25,6 @@ class UpdateConfig(FitConfig):
 class GroundingConfig(FitSettings, GrounderSetting):
     """How a grounder learns from rewards during training: the settings of `FitConfig`, and when to learn."""
 
-    usual: ClassVar = {"target": 0.003}
-
     every: Count = 120
     """Episodes between two grounding updates."""
     keep: Count = 360
@@ -41,12 +37,6 @@ class GroundingConfig(FitSettings, GrounderSetting):
     """What the belief reads in training. filtered: observations and rewards. open-loop: observations only, as in the
     paper and in tests. argmax: the most probable symbol of each step. annealed: filtered in the first half of
     training, then open-loop."""
-    longest: Count | None = None
-    """Maximum number of steps per episode to learn from. Default: all."""
-    steady: bool = False
-    """Update as long as rewards are unexplained, even if the last update helped little."""
-    spacing: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    """Minimum distance between two updates, as a share of all episodes so far."""
 
     error = ConfigError
     section = "grounding."
@@ -71,7 +61,7 @@ class GroundingConfig(FitSettings, GrounderSetting):
             batch_size=self.batch_size or (16 if many else None),
             restarts=1 if many else self.restarts if self.objective == "em" else max(1, self.restarts // 8),
             patience=max(20, self.epochs // 4),
-            target=self.target,
+            target=0.003,
             seed=seed,
         )
 
