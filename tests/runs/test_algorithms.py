@@ -14,8 +14,8 @@ from gymnasium import spaces
 from nrm.agents import A2CConfig, PPOConfig
 from nrm.envs import ENVS, Spaces
 from nrm.runs import RunConfig, choose_run
-from nrm.runs.about import OneTask
 from nrm.runs.choosing import env_as_set
+from nrm.runs.tasks import OneTask
 from nrm.sweeps.grid import Grid
 
 

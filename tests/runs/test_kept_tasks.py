@@ -15,7 +15,7 @@ import pytest
 from nrm.errors import ConfigError, FileError, NrmWarning
 from nrm.machines import Alphabet, TaskSet, load_pool, save_pool
 from nrm.runs import RunConfig, RunFolder, choose_run, train
-from nrm.runs.about import TASKS_FILE
+from nrm.runs.tasks import TASKS_FILE
 from nrm.samplers import sample_tasks
 from nrm.tracking import GroundingConfig
 
@@ -73,7 +73,7 @@ def test_a_run_draws_its_tasks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert drawn is not None
     folder = RunFolder(tmp_path / "run")
     folder.begin(given)
-    monkeypatch.setattr("nrm.runs.about.sample_tasks", never)
+    monkeypatch.setattr("nrm.runs.tasks.sample_tasks", never)
     trainer = folder.load()
     assert trainer.tasks is not None
     assert trainer.tasks.machines == drawn.machines

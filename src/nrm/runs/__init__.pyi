@@ -1,4 +1,4 @@
-from .about import Family as Family, OneTask as OneTask, about as about
+from .tasks import Family as Family, OneTask as OneTask, about as about
 from .checkpoint import Column as Column
 from .choosing import (
     choose_run as choose_run,

@@ -16,9 +16,9 @@ from nrm.envs import End, EnvConfig, find_env
 from nrm.errors import ConfigError, unknown
 from nrm.files import parse_toml, read_text
 from nrm.machines import Task, alphabet_of, is_machine_file, task_of_machine_file, task_toml
-from nrm.runs.about import NO_RECIPE, about
 from nrm.runs.config import RunConfig
 from nrm.runs.sections import Changes, Sections, base_sections, changed
+from nrm.runs.tasks import NO_RECIPE, about
 from nrm.runs.words import AUTO
 from nrm.samplers import TaskSetConfig
 

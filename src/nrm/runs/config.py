@@ -16,9 +16,9 @@ from nrm.aliases import Json
 from nrm.envs import BatchedEnv, End, EnvConfig, find_env
 from nrm.errors import ConfigError, unknown
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet
-from nrm.runs.about import Family, OneTask, about
 from nrm.runs.renamed import Renaming
 from nrm.runs.sections import Sections, base_sections, read_section
+from nrm.runs.tasks import Family, OneTask, about
 
 CONFIG_VERSION = 2
 

@@ -28,7 +28,6 @@ from nrm.errors import (
 )
 from nrm.files import read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
-from nrm.runs.about import TASKS_FILE
 from nrm.runs.checkpoint import (
     GROUNDING,
     METRICS,
@@ -46,6 +45,7 @@ from nrm.runs.checkpoint import (
 from nrm.runs.config import RunConfig, extended
 from nrm.runs.learned_machines import LearnedMachines
 from nrm.runs.lock import LOCK_FILE
+from nrm.runs.tasks import TASKS_FILE
 from nrm.runs.tensorboard import EventLog
 
 

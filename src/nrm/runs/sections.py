@@ -14,8 +14,8 @@ import msgspec
 
 from nrm.agents import METHODS, NetworkConfig
 from nrm.errors import ConfigError, listing, suggestion, unknown
-from nrm.runs.about import Family, OneTask
 from nrm.runs.renamed import Renaming
+from nrm.runs.tasks import Family, OneTask
 from nrm.runs.words import Words
 
 Sections = Mapping[str, Any]
