@@ -105,10 +105,8 @@ def train(config: Config) -> Outcome:
     found = shortcuts(choose_run(config.task).build_task())
     print(f"Training one agent on {config.tasks} random tasks from images, without labels: {config.steps:,} steps.")
     print(f"For comparison, {', '.join(METHODS)} on one task, {config.episodes:,} episodes each: {config.task}")
-    print(
-        f"  ({found.count:,} mappings of its {found.alphabet.size} symbols earn the same rewards; {found.by_symmetry:,} of"
-    )
-    print("  them follow a symmetry, which no training on this task alone can undo.)")
+    print(f"  ({found.count:,} mappings of its {found.alphabet.size} symbols earn the same rewards;")
+    print(f"  {found.by_symmetry:,} follow a symmetry, which no training on this task alone can undo.)")
     tell = teller(config)
     outcome = run_grid(grids(config), config.out, LocalEngine(), lambda *_: tell)
     if outcome.skipped:

@@ -132,7 +132,7 @@ def test_too_many_symmetries_leave_out_a_metric_and_not_the_run(monkeypatch: pyt
 
     monkeypatch.setattr(accuracy, "best_symmetry", hopeless)
     made = run(trainer(corridor(), "nrm", 150, seed=0, every=25, epochs=5))
-    assert made.meter.note == "accuracy modulo shortcuts is left out: 933,120 symmetries are too many"
+    assert made.meter.note == "accuracy up to equivalence is left out: 933,120 symmetries are too many"
     assert len(found) == 1  # and not once an update
     assert len(made.history.accuracy) >= 2
     assert all(math.isnan(row[3]) and 0 <= row[1] <= 1 for row in made.history.accuracy)

@@ -25,7 +25,7 @@ def test_a_task_with_too_many_symmetries(nrm_command: Nrm, tmp_path: Path, monke
 
     monkeypatch.setattr("nrm.tracking.accuracy.shortcuts", too_many)
     outcome = nrm_command("evaluate", folder, "--episodes", "2", "--json")
-    assert outcome.err == "nrm: accuracy modulo shortcuts is left out: 933,120 symmetries are too many\n"
+    assert outcome.err == "nrm: accuracy up to equivalence is left out: 933,120 symmetries are too many\n"
     data = json.loads(outcome.out, parse_constant=pytest.fail)
     for found in (data, data["sampled"]):
         assert found.pop("grounding_accuracy_modulo_shortcuts") is None

@@ -82,7 +82,7 @@ def _print_table(rows: list[ResultRow]) -> None:
     """The most telling columns; results.md and results.csv have more."""
     from nrm.results import method_named
 
-    shown = ("last 100", "success", "area", "modulo shortcuts", "CPU s")
+    shown = ("last 100", "success", "area", "up to equivalence", "CPU s")
     cells = []
     for row in rows:
         name = f"{method_named(row.group.method).label} {row.group.variant}"

@@ -34,15 +34,15 @@ class Look:
 
 
 ACCURACY_LOOKS = {
-    "accuracy": ("plain", Look(BLACK, (0, (1, 1)), "o")),
+    "accuracy": ("exact", Look(BLACK, (0, (1, 1)), "o")),
     "balanced_accuracy": ("balanced", Look(PURPLE, (0, (4, 1.5)), "s")),
-    "accuracy_modulo_shortcuts": ("modulo shortcuts", Look(VERMILION, "-", "^")),
+    "accuracy_modulo_shortcuts": ("up to equivalence", Look(VERMILION, "-", "^")),
 }
 """The label and the look of each accuracy of a grounder."""
 
 REFERENCE_LOOKS = {
     "memoryless": ("best without memory", Look(GREY, (0, (1, 1.2)), "")),
-    "blind": ("best that sees nothing", Look(GREY, (0, (7, 3)), "")),
+    "blind": ("best without observations", Look(GREY, (0, (7, 3)), "")),
 }
 """The label and the look of each line of a policy without memory."""
 

@@ -111,9 +111,9 @@ class AccuracyMeter:
     ) -> tuple[NDArray[np.bool_], float]:
         """Where symmetries are too many: plainly, and of many tasks, letters that all of them treat alike are one."""
         if not self._machines:
-            self.note = self.note or f"accuracy modulo shortcuts is left out: {error}"
+            self.note = self.note or f"accuracy up to equivalence is left out: {error}"
             return true == predicted, float("nan")
-        self.note = self.note or f"accuracy modulo shortcuts takes no account of symmetries of the tasks: {error}"
+        self.note = self.note or f"accuracy up to equivalence ignores symmetries of the tasks: {error}"
         classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in self._machines]
         right: NDArray[np.bool_] = np.all([own == other for own, other in classes], axis=0)
         return right, float(right.mean())
