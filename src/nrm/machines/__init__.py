@@ -1,6 +1,6 @@
 """Moore machines whose outputs are rewards: alphabets, tasks, rewards, equivalence, files and pictures."""
 
-from nrm.machines.alphabet import Alphabet, AlphabetSettings, alphabet_of, split_names
+from nrm.machines.alphabet import Alphabet
 from nrm.machines.drawing import Picture, draw, render, text_picture
 from nrm.machines.formats.dot import colour, graphviz, to_dot
 from nrm.machines.formats.files import (
@@ -41,7 +41,17 @@ from nrm.machines.rewards import (
     paid_success,
     with_rewards,
 )
-from nrm.machines.task import MachineLike, Task, as_machine, as_machines, compile_formula, own_alphabet
+from nrm.machines.task import (
+    AlphabetSettings,
+    MachineLike,
+    Task,
+    alphabet_of,
+    as_machine,
+    as_machines,
+    compile_formula,
+    own_alphabet,
+    split_names,
+)
 from nrm.machines.task_set import TaskSet, task_view, view_columns, view_width
 
 __all__ = [

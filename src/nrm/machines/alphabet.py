@@ -19,7 +19,6 @@ from nrm.aliases import BoolArray, IntArray, Json, Letter, Step, Symbol, Trace
 from nrm.automata import MAX_LISTED, Cube, Dfa, in_columns, shortest_cubes
 from nrm.errors import AlphabetError, LimitError, TraceError, UnknownSymbolError, listing, unknown
 from nrm.logic import name_problem, true_symbols
-from nrm.settings import Checked
 
 Value = TypeVar("Value")
 
@@ -118,7 +117,7 @@ class Alphabet(ABC):
     @property
     def propositions(self) -> int | None:
         """How many propositions there are, of which any subset may hold; None where not every subset may."""
-        return None
+        return self.pick(None, len(self.symbols))
 
     @property
     def is_free(self) -> bool:
@@ -193,15 +192,7 @@ class Alphabet(ABC):
 
     def read_trace(self, text: str) -> list[Step]:
         """The steps of a typed trace, separated by commas: `a,c,b`; for propositions `a&b,-,c` or `{a,b},{},{c}`."""
-        if not text.strip():
-            return []
-        steps = re.findall(r"\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)", text)
-        # The pattern also finds an empty step behind the last one.
-        steps = steps[:-1] if not text.rstrip().endswith(",") else steps
-        if re.sub(r"\s", "", ",".join(steps)) != re.sub(r"\s", "", text):
-            raise TraceError(
-                f"'{text}' is no trace; write steps as a,c,b, or as {{a,b}},{{}},{{c}} where several can hold"
-            )
+        steps = re.split(r",(?![^{]*\})", text) if text.strip() else []  # at commas outside of braces
         return [self.read_step(step, f"step {number}") for number, step in enumerate(steps, 1)]
 
     def read_step(self, text: str, place: str = "") -> Step:
@@ -211,8 +202,10 @@ class Alphabet(ABC):
             raise TraceError(f"{place or 'a step'} is empty; write - where nothing holds")
         if bare in ("-", "{}"):
             return ()
-        braced = bare.startswith("{") and bare.endswith("}")
-        return tuple(name.strip() for name in re.split(r"[,&+]", bare[1:-1] if braced else bare))
+        names = bare[1:-1] if bare.startswith("{") and bare.endswith("}") else bare
+        if "{" in names or "}" in names:
+            raise TraceError(f"'{bare}' is no step; write a,c,b, or {{a,b}},{{}},{{c}} where several hold")
+        return tuple(name.strip() for name in re.split(r"[,&+]", names))
 
     @abstractmethod
     def lift(self, dfa: Dfa) -> Dfa:
@@ -267,10 +260,7 @@ class _Exclusive(Alphabet):
 
     def _letter(self, names: Sequence[Symbol], where: str) -> Letter:
         if len(names) != 1:
-            raise TraceError(
-                f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; in an exclusive alphabet exactly "
-                "one holds at each step (use a propositional alphabet to let several hold)"
-            )
+            raise TraceError(f"{len(names)} symbols{where}: {{{', '.join(sorted(names))}}}; one holds at each step")
         return self.places[names[0]]
 
     def true_symbols(self, letter: Letter) -> tuple[Symbol, ...]:
@@ -304,20 +294,14 @@ class _Propositional(Alphabet):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        most = 1_000
-        if len(self.symbols) > most:
+        if len(self.symbols) > 1_000:
             raise AlphabetError(
-                f"{len(self.symbols)} propositions are too many (the limit is {most}); if only one of them "
-                "holds at a time, use an exclusive alphabet"
+                f"{len(self.symbols)} propositions are more than 1,000; where one holds at a time, use symbols"
             )
 
     @property
     def size(self) -> int:
         return 1 << len(self.symbols)
-
-    @property
-    def propositions(self) -> int | None:
-        return len(self.symbols)
 
     def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
         return by_proposition
@@ -343,8 +327,7 @@ class _Propositional(Alphabet):
     def letter_masks(self) -> IntArray:
         if not self.is_listable:
             raise LimitError(
-                f"{len(self.symbols)} propositions have 2^{len(self.symbols)} letters, and this needs a list of them "
-                f"(the limit is {MAX_LISTED} propositions)"
+                f"the letters of {len(self.symbols)} propositions cannot be listed; those of {MAX_LISTED} can be"
             )
         letters = np.arange(self.size, dtype=np.int32)[:, None]
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
@@ -365,8 +348,7 @@ class _SomeSets(_Propositional):
         given = self.sets
         if not given or list(given) != sorted(set(given)) or given[0] < 0 or given[-1] >> len(self.symbols):
             raise AlphabetError(
-                f"the sets that occur are numbers from 0 below 2^{len(self.symbols)}, ascending and each once, at "
-                f"least one; not {listing(map(str, given))}"
+                f"the sets are numbers below 2^{len(self.symbols)}, ascending; not {listing(map(str, given))}"
             )
 
     @property
@@ -376,10 +358,6 @@ class _SomeSets(_Propositional):
     @property
     def occurring(self) -> tuple[int, ...]:
         return self.sets
-
-    @property
-    def propositions(self) -> None:
-        return None
 
     def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
         return by_letter
@@ -411,47 +389,3 @@ class _SomeSets(_Propositional):
         taken, other = (sum(1 << self.sets[letter] for letter in np.flatnonzero(of)) for of in (letters, ~letters))
         # What never occurs may be covered or not, whichever is shorter.
         return shortest_cubes(taken, ((1 << (1 << len(self.symbols))) - 1) & ~other, len(self.symbols))
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlphabetSettings(Checked):
-    """What a task reads."""
-
-    symbols: tuple[Symbol, ...] | None = None
-    """Exactly one of these holds at each step: a,b,c,d,e."""
-    propositions: tuple[Symbol, ...] | None = None
-    """Any of these may hold at a step: a,b,c. Those of the formula, where nobody says what can hold."""
-
-    def __post_init__(self) -> None:
-        for name in ("symbols", "propositions"):
-            if (said := getattr(self, name)) is not None:
-                parts = [said] if isinstance(said, str) else said
-                object.__setattr__(self, name, tuple(part for one in parts for part in split_names(one)))
-        super().__post_init__()
-
-
-def split_names(text: str) -> tuple[str, ...]:
-    """The names in `a,b,c` or `a b c`; an empty text has none."""
-    return tuple(name.strip() for name in text.split(",")) if "," in text else tuple(text.split())
-
-
-def alphabet_of(
-    symbols: Alphabet | Iterable[Symbol] | None, propositions: Iterable[Symbol] | None = None
-) -> Alphabet | None:
-    """The alphabet of some symbols or of some propositions, each a list or text; None when neither is given."""
-    if symbols is not None and propositions is not None:
-        raise AlphabetError("give either symbols (exactly one holds at a step) or propositions, not both")
-    if isinstance(symbols, Alphabet):
-        return symbols
-    if symbols is not None:
-        return Alphabet.exclusive(_names(symbols))
-    return None if propositions is None else Alphabet.propositional(_names(propositions))
-
-
-def _names(names: Iterable[Symbol]) -> tuple[Symbol, ...]:
-    """Names from a list, or from text: `"a,b,c"` or `"a b c"`."""
-    if isinstance(names, str):
-        return split_names(names)
-    if not isinstance(names, Iterable):
-        raise AlphabetError(f"symbols are a list of names, or text such as 'a b c', not {names!r}")
-    return tuple(names)

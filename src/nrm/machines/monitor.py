@@ -9,9 +9,9 @@ from typing import NamedTuple
 from nrm.aliases import State, Step, Symbol, Trace
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, read_formula, true_symbols
-from nrm.machines.alphabet import Alphabet, alphabet_of
+from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, Verdict
-from nrm.machines.task import GivenMachine, Task, own_alphabet
+from nrm.machines.task import GivenMachine, Task, alphabet_of, own_alphabet
 
 
 class Part(NamedTuple):

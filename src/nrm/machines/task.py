@@ -24,9 +24,10 @@ from nrm.logic import (
     paper_task,
     read_formula,
 )
-from nrm.machines.alphabet import Alphabet, alphabet_of
+from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 from nrm.machines.rewards import RewardScheme, with_rewards
+from nrm.settings import Checked
 
 
 @dataclass(frozen=True)
@@ -173,3 +174,47 @@ def as_machines(values: Sequence[MachineLike]) -> tuple[MooreMachine, ...]:
     alphabets = (value.alphabet for value in values if isinstance(value, (MooreMachine, Task)))
     alphabet = next(alphabets, None)
     return tuple(as_machine(value, alphabet) for value in values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphabetSettings(Checked):
+    """What a task reads."""
+
+    symbols: tuple[Symbol, ...] | None = None
+    """Exactly one of these holds at each step: a,b,c,d,e."""
+    propositions: tuple[Symbol, ...] | None = None
+    """Any of these may hold at a step: a,b,c. Those of the formula, where nobody says what can hold."""
+
+    def __post_init__(self) -> None:
+        for name in ("symbols", "propositions"):
+            if (said := getattr(self, name)) is not None:
+                parts = [said] if isinstance(said, str) else said
+                object.__setattr__(self, name, tuple(part for one in parts for part in split_names(one)))
+        super().__post_init__()
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """The names in `a,b,c` or `a b c`; an empty text has none."""
+    return tuple(name.strip() for name in text.split(",")) if "," in text else tuple(text.split())
+
+
+def alphabet_of(
+    symbols: Alphabet | Iterable[Symbol] | None, propositions: Iterable[Symbol] | None = None
+) -> Alphabet | None:
+    """The alphabet of some symbols or of some propositions, each a list or text; None when neither is given."""
+    if symbols is not None and propositions is not None:
+        raise AlphabetError("give either symbols (exactly one holds at a step) or propositions, not both")
+    if isinstance(symbols, Alphabet):
+        return symbols
+    if symbols is not None:
+        return Alphabet.exclusive(_names(symbols))
+    return None if propositions is None else Alphabet.propositional(_names(propositions))
+
+
+def _names(names: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    """Names from a list, or from text: `"a,b,c"` or `"a b c"`."""
+    if isinstance(names, str):
+        return split_names(names)
+    if not isinstance(names, Iterable):
+        raise AlphabetError(f"symbols are a list of names, or text such as 'a b c', not {names!r}")
+    return tuple(names)

@@ -26,10 +26,11 @@ import numpy as np
 
 from nrm.errors import MachineError, NrmError, shorten, unknown
 from nrm.logic import Formula, Op, name_problem
-from nrm.machines.alphabet import Alphabet, alphabet_of
+from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import moves, read_guard
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_machine import FallOff, Overlap, RewardEdge, RewardMachine, StateName
+from nrm.machines.task import alphabet_of
 
 Value = TypeVar("Value")
 _NOTE = "nrm:"

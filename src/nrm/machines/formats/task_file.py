@@ -13,10 +13,10 @@ import msgspec
 from nrm.errors import FormulaError, NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_toml, read_text, write_text
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, Reading, is_paper_task, named_formula, read_formula
-from nrm.machines.alphabet import Alphabet, alphabet_of
+from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
-from nrm.machines.task import GivenMachine, Task
+from nrm.machines.task import GivenMachine, Task, alphabet_of
 
 Value = TypeVar("Value")
 
