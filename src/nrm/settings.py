@@ -51,7 +51,7 @@ class SeedSetting(Checked):
     """Whatever has chance in it."""
 
     seed: int = USUAL
-    """Seed of whatever is random: of training, or of test episodes."""
+    """Random seed, of training or of test episodes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class StatesSetting(Checked):
     """Whatever makes machines."""
 
     max_states: Count = USUAL
-    """Largest number of states of a machine that is compiled, sampled or learned."""
+    """Maximum number of machine states."""
 
 
 @dataclass(frozen=True, kw_only=True)

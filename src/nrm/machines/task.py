@@ -183,7 +183,7 @@ class AlphabetSettings(Checked):
     symbols: tuple[Symbol, ...] | None = None
     """Exactly one of these holds at each step: a,b,c,d,e."""
     propositions: tuple[Symbol, ...] | None = None
-    """Any of these may hold at a step: a,b,c. Those of the formula, where nobody says what can hold."""
+    """Any number of these is true at a step: a,b,c. Default: those of the formula."""
 
     def __post_init__(self) -> None:
         for name in ("symbols", "propositions"):
