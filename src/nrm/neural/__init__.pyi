@@ -31,6 +31,9 @@ from .discovery import (
     infer as infer,
     over_alphabet as over_alphabet,
 )
+from .emission import (
+    Emission as Emission,
+)
 from .episode_file import (
     RecordedEpisodes as RecordedEpisodes,
     record_episodes as record_episodes,
@@ -82,7 +85,6 @@ from .learning import (
 )
 from .model import (
     Beliefs as Beliefs,
-    Emission as Emission,
     Filtered as Filtered,
     NeuralRewardMachine as NeuralRewardMachine,
     Step as Step,

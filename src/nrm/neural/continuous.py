@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from nrm.errors import ContradictionError, LearningError, LimitError
-from nrm.inference import IDLE, Episode, Evidence, Hypothesis, TooManyStatesError, learn_machine, prefix_tree
+from nrm.inference import IDLE, Episode, Evidence, Hypothesis, TooManyStatesError, explained, learn_machine, prefix_tree
 from nrm.neural.config import FitConfig
 from nrm.neural.descent import LearningProblem, take_step
 from nrm.neural.em.network import network_attempt
@@ -257,7 +257,7 @@ def clear_machine(evidence: Evidence, states: int) -> Read | None:
         part, whole = (learn_machine(evidence.pick(rows), states) for rows in (rest, clear))
     except (TooManyStatesError, ContradictionError):
         return None
-    return Read(whole, _explained(whole, evidence), _explained(part, evidence.pick(held)))
+    return Read(whole, explained(whole, evidence), explained(part, evidence.pick(held)))
 
 
 def _clear(evidence: Evidence) -> list[int] | None:
@@ -275,12 +275,6 @@ def _clear(evidence: Evidence) -> list[int] | None:
         wrong = np.logical_or.reduceat(odd, some.begun)
         rows = [row for row, is_wrong in zip(rows, wrong.tolist(), strict=True) if not is_wrong]
     return None
-
-
-def _explained(known: Hypothesis, evidence: Evidence) -> float:
-    """The share of episodes all of whose potentials a machine says."""
-    wrong = known.levels[known.follow(evidence)] != evidence.levels
-    return float((np.add.reduceat(wrong, evidence.begun) == 0).mean())
 
 
 def learn_signatures(grounder: nn.Module, frames: Tensor, evidence: Evidence, generator: torch.Generator) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from nrm.automata import LetterFunction
-from nrm.errors import EpisodeError, LimitError, ProbabilityError, shorten
+from nrm.errors import AlphabetError, EpisodeError, LimitError, ProbabilityError, listing, shorten
+from nrm.machines import Alphabet
 
 Values: TypeAlias = Tensor | ArrayLike
 """Numbers as a tensor, or as lists or arrays, which become one."""
@@ -91,9 +92,15 @@ class LetterDistribution:
     counted = False
     """Whether machines move by letter classes that are counted, and not by letters."""
 
-    def __init__(self, letters: int) -> None:
-        self.outputs = letters
-        self.even = 1.0 / letters
+    independent = False
+    """Whether each proposition has a probability of its own."""
+
+    def __init__(self, alphabet: Alphabet, counting: Callable[[Tensor], Tensor] | None = None) -> None:  # noqa: ARG002
+        if not alphabet.is_listable:
+            count = len(alphabet.symbols)
+            raise AlphabetError(f"{count} propositions have 2^{count} letters, too many; use emission='independent'")
+        self.outputs = alphabet.size
+        self.even = 1.0 / self.outputs
         """What ignorance says of a symbol."""
 
     def smoothed(self, symbols: Tensor, amount: float) -> Tensor:
@@ -156,9 +163,16 @@ class LetterDistribution:
 class PropositionDistribution(LetterDistribution):
     """The same as one probability for each proposition, independently."""
 
-    def __init__(self, propositions: int, counting: Callable[[Tensor], Tensor] | None = None) -> None:
+    independent = True
+
+    def __init__(self, alphabet: Alphabet, counting: Callable[[Tensor], Tensor] | None = None) -> None:
         """`counting`: what machines move by, from propositions; without it, the probabilities of all 2^n letters."""
-        self.outputs, self.even, self.counted = propositions, 0.5, counting is not None
+        if not alphabet.is_free:
+            raise AlphabetError(
+                "independent propositions need a propositional alphabet, but exactly one of "
+                f"{listing(alphabet.letter_names)} holds at a step; use emission='categorical'"
+            )
+        self.outputs, self.even, self.counted = len(alphabet.symbols), 0.5, counting is not None
         self._move_by = counting or letters_from_propositions
 
     def check(self, symbols: Tensor) -> None:
@@ -216,6 +230,13 @@ class PropositionDistribution(LetterDistribution):
     def _true(self, letters: Tensor) -> Tensor:
         """(n, propositions) which ones letters (n,) hold."""
         return (letters[:, None] >> torch.arange(self.outputs, device=letters.device) & 1).bool()
+
+
+Emission = Literal["categorical", "independent"]
+EMISSIONS: dict[str, type[LetterDistribution]] = {
+    "categorical": LetterDistribution,
+    "independent": PropositionDistribution,
+}
 
 
 def _log(values: Tensor) -> Tensor:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, listing
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
-from nrm.neural.emission import LetterDistribution, PropositionDistribution, Values, as_tensor, check_finite
+from nrm.neural.emission import EMISSIONS, Emission, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
 from nrm.neural.evidence import UNKNOWN
 from nrm.neural.grounders.registry import ListedReading, PlainReading, RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.neural.recursion import DenseChain, SparseChain
 from nrm.neural.task_machines import TaskMachines
-
-Emission = Literal["categorical", "independent"]
 
 
 class Beliefs(NamedTuple):
@@ -69,22 +67,13 @@ class NeuralRewardMachine(nn.Module):
         emission: Emission = "categorical",
     ) -> None:
         super().__init__()
-        if emission not in ("categorical", "independent"):
+        if emission not in EMISSIONS:
             raise AlphabetError(f"an emission is 'categorical' or 'independent', not '{emission}'")
         self.grounder = grounder
         self.machine = _module(machine, emission)
         self.emission: Emission = emission
-        alphabet = self.machine.alphabet
-        if emission == "categorical" and not alphabet.is_listable:
-            raise AlphabetError(
-                f"{len(alphabet.symbols)} propositions have 2^{len(alphabet.symbols)} letters, too many for a "
-                "distribution over all of them; use emission='independent'"
-            )
-        if emission == "independent" and not alphabet.is_free:
-            raise AlphabetError(
-                "independent propositions need a propositional alphabet, but exactly one of "
-                f"{listing(alphabet.letter_names)} holds at a step; use emission='categorical'"
-            )
+        self.distribution = EMISSIONS[emission](self.machine.alphabet, self.machine.moved_by_propositions)
+        """How what the grounder says is read."""
 
     @classmethod
     def made(
@@ -100,15 +89,8 @@ class NeuralRewardMachine(nn.Module):
         known = machine if isinstance(machine, TaskSet) else as_machine(machine)
         alphabet = known.alphabet
         chosen: Emission = emission or ("categorical" if alphabet.is_small else "independent")
-        independent = chosen == "independent"
-        return cls(make(len(alphabet.symbols) if independent else alphabet.size, independent), known, chosen)
-
-    @property
-    def distribution(self) -> LetterDistribution:
-        """How what the grounder says is read."""
-        if self.emission == "categorical":
-            return LetterDistribution(self.machine.alphabet.size)
-        return PropositionDistribution(len(self.machine.alphabet.symbols), self.machine.moved_by_propositions)
+        said = EMISSIONS[chosen](alphabet)
+        return cls(make(said.outputs, said.independent), known, chosen)
 
     @property
     def reading(self) -> PlainReading | RecurrentGrounder:
@@ -127,7 +109,7 @@ class NeuralRewardMachine(nn.Module):
     @property
     def tasks(self) -> TaskSet | None:
         """The task set, if there are many tasks."""
-        return self.machine.tasks if isinstance(self.machine, TaskMachines) else None
+        return self.machine.tasks
 
     def ground(self, observations: Values, check: bool = True) -> Tensor:
         """(n, symbols) probabilities of symbols for observations (n, …)."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from nrm.automata import LetterClasses, ListedLetters
 from nrm.errors import AlphabetError, LearningError, LimitError, MachineError
-from nrm.machines import Alphabet, MooreMachine
+from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.recursion import DenseChain, SparseChain, moved
@@ -37,6 +37,8 @@ class ProbabilisticMoore(nn.Module):
     states).
     """
 
+    tasks: TaskSet | None = None
+    """The tasks, where there are many and every episode has one of them."""
     letter_class: Tensor
     levels: Tensor
     start: Tensor

@@ -33,6 +33,7 @@ class TaskMachines(ProbabilisticMoore):
     Beliefs are over the states of an episode's own machine, so that the size of the set costs nothing.
     """
 
+    tasks: TaskSet
     moves: Tensor
     level_of_state: Tensor
     first: Tensor

@@ -12,10 +12,9 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.machines import MooreMachine
-from nrm.neural import NeuralRewardMachine
+from nrm.neural import Emission, NeuralRewardMachine
 from nrm.neural.em.steps import evidence, evidence_loss, expected_letters, posterior
 from nrm.neural.episodes import EpisodeBatch
-from nrm.neural.model import Emission
 
 EXCLUSIVE = nrm.compile("F(a & F b) & G !c", "a b c")
 PROPOSITIONS = nrm.compile("F(a & X F b)", propositions="a b")

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from nrm.neural.config import Attempt, Reason
 from nrm.neural.descent import LearningProblem, take_step
 from nrm.neural.em.steps import SMOOTHING, Distiller, evidence, evidence_loss, expected_letters, informative, posterior
-from nrm.neural.emission import PropositionDistribution
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.patches import DistinctPatches
@@ -31,9 +30,7 @@ def network_attempt(problem: LearningProblem, number: int, generator: torch.Gene
     best, since, kept = problem.loss(problem.held_out), 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
     # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
-    allowed = config.maximisation == "evidence" and not (
-        model.recurrent or isinstance(model.distribution, PropositionDistribution)
-    )
+    allowed = config.maximisation == "evidence" and not (model.recurrent or model.distribution.independent)
     stopped: Reason = "all epochs done"
     iterations = max(1, config.epochs // 20)
     for iteration in range(iterations):
