@@ -233,6 +233,7 @@ def judge(agent: Agent, episodes: int, seed: int, count: int = 16) -> dict[str, 
             images, letters = zip(*played.seen.values(), strict=True)
             rows = torch.from_numpy(np.stack(images))
             accuracy = AccuracyMeter(agent.machine).measure(agent.model, rows, torch.tensor(letters))
+            assert accuracy is not None
             found |= {"accuracy": accuracy.plain, "accuracy_modulo_shortcuts": accuracy.modulo_shortcuts}
             found["state_accuracy"] = float(np.mean(played.tracked))
     return found

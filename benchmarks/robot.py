@@ -155,6 +155,7 @@ def main(config: Config) -> None:
             shown: tuple[object, ...] = ("–", "–", "–")
             if isinstance(run.model, NeuralRewardMachine):
                 found = meter.measure_borders(run.model, *probe)  # type: ignore[arg-type]
+                assert found is not None
                 shown = (f"{found.near:.1%}", f"{found.far:.1%}", decided(run.callback))
                 models[seed] = run.model
                 for update in run.callback.updates:

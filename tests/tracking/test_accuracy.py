@@ -31,6 +31,7 @@ def borders(machine: nrm.MooreMachine, said: list[int], true: list[int], distanc
     model = NeuralRewardMachine(Says(), machine)
     observations, letters = torch.tensor(said)[:, None], torch.tensor(true)
     found = AccuracyMeter(machine).measure_borders(model, observations, letters, torch.tensor(distance), 0.1)
+    assert found is not None
     assert repr(found.overall) == repr(AccuracyMeter(machine).measure(model, observations, letters))
     return found
 

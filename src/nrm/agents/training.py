@@ -97,8 +97,8 @@ class Trainer:
         self.tasks = tasks_of(env)
         """The task set, if there are many tasks."""
         self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
-        # What a recurrent grounder says depends on what came before, so its accuracy is that over recorded episodes.
-        self._labelled = self.model is not None and self.model.recurrent
+        # Where what a grounder says depends on what came before, its accuracy is that over recorded episodes.
+        self._labelled = self.model is not None
         if self.inference is not None:
             self._labelled = self.inference.letters.labelled
         keeps = self.grounding is not None or self.inference is not None
@@ -186,18 +186,19 @@ class Trainer:
         """
         if self.model is None:
             return None
-        if self._labelled and self.grounding is not None:
-            episodes = self.grounding.labelled()
-            return None if episodes is None else self.meter.measure_episodes(self.grounding.model, episodes)
         if (borders := self.borders()) is not None:
             return borders.overall
         shown = self._shown()
-        return None if shown is None else self.meter.measure(self.model, shown.observations, shown.letters)
+        found = None if shown is None else self.meter.measure(self.model, shown.observations, shown.letters)
+        if found is not None or self.grounding is None:
+            return found
+        episodes = self.grounding.labelled()
+        return None if episodes is None else self.meter.measure_episodes(self.model, episodes)
 
     def borders(self) -> BorderAccuracy | None:
         """The same near borders between symbols and elsewhere, if the environment can sample observations."""
         shown = self._shown()
-        if self.model is None or self.model.recurrent or shown is None or shown.distance is None:
+        if self.model is None or shown is None or shown.distance is None:
             return None
         return self.meter.measure_borders(self.model, shown.observations, shown.letters, shown.distance, shown.near)
 

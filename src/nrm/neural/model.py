@@ -140,6 +140,11 @@ class NeuralRewardMachine(nn.Module):
         return torch.cat([encode(part) for part in torch.split(observations, 512)])
 
     @torch.no_grad()
+    def alone(self, observations: Tensor) -> Tensor | None:
+        """(n, symbols) what the grounder says about single observations; None if it depends on those before."""
+        return self.reading.settled(self.reading.encode(observations))
+
+    @torch.no_grad()
     def said_batch(self, batch: EpisodeBatch) -> Tensor:
         """What `ground_batch` gives, without gradient and in parts."""
         return self._said(batch, self.said(batch.observations), check=False)

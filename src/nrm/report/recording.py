@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -194,12 +193,11 @@ def small(picture: NDArray[np.uint8], side: int = 160) -> NDArray[np.uint8]:
 def ground_cells(trainer: Trainer, env: BatchedEnv, found: Shortcuts | None) -> Json | None:
     """What the grounder takes each cell for, beside the truth; None where there is none, or a recurrent one."""
     cells = env.probe(0)
-    if trainer.model is None or trainer.model.recurrent or cells is None:
+    said = None if trainer.model is None or cells is None else trainer.model.alone(cells.observations)
+    if said is None or trainer.model is None or cells is None:
         return None
     truth = cells.letters
-    with torch.no_grad():
-        probabilities = trainer.model.letter_probs(trainer.model.ground(cells.observations, check=False))
-    sure, learned = probabilities.max(-1)
+    sure, learned = trainer.model.letter_probs(said).max(-1)
     shown: Json = {
         "truth": truth.tolist(),
         "learned": learned.tolist(),

@@ -166,14 +166,14 @@ class GroundingCallback(_Learning):
         """Over the distinct observations of the last episodes; of a recurrent grounder, over the steps of kept ones."""
         if self._meter is None or not self._labelled or not isinstance(self.machine, NeuralRewardMachine):
             return None
-        if self.machine.recurrent:
-            kept = None if self._grounding is None else self._grounding.labelled()
-            return None if kept is None else self._meter.measure_episodes(self.machine, kept)
         frames = ObservationTable()
         numbers = frames.add(np.concatenate([episode.observations for episode in self._labelled]))
         letters = np.concatenate([episode.letters for episode in self._labelled if episode.letters is not None])
         _, first = np.unique(numbers, return_index=True)
-        return self._meter.measure(self.machine, torch.from_numpy(frames[:]), torch.from_numpy(letters[first]))
+        shown = torch.from_numpy(frames[:]), torch.from_numpy(letters[first])
+        found = self._meter.measure(self.machine, *shown)
+        kept = None if found is not None or self._grounding is None else self._grounding.labelled()
+        return found if kept is None else self._meter.measure_episodes(self.machine, kept)
 
 
 class MachineCallback(_Learning):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -61,9 +60,10 @@ class AccuracyMeter:
         self.note = ""
         """Why accuracy modulo shortcuts, or a part of it, is left out; empty where it is not."""
 
-    def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy:
+    def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy | None:
         """Accuracy of the grounder on observations (n, …) whose true letters (n,) are known."""
-        return self.compare(letters.numpy(), _predicted(model, observations))
+        predicted = _predicted(model, observations)
+        return None if predicted is None else self.compare(letters.numpy(), predicted)
 
     def measure_episodes(self, model: NeuralRewardMachine, episodes: EpisodeBuffer) -> Accuracy:
         """Accuracy over the steps of episodes whose true letters are recorded: the one way for recurrent grounders."""
@@ -78,10 +78,12 @@ class AccuracyMeter:
 
     def measure_borders(
         self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor, distance: Tensor, within: float
-    ) -> BorderAccuracy:
+    ) -> BorderAccuracy | None:
         """The same also for those whose distance (n,) from a border is at most `within`, and for the others."""
-        true, predicted = letters.numpy(), _predicted(model, observations)
-        overall, right = self._judged(true, predicted)
+        predicted = _predicted(model, observations)
+        if predicted is None:
+            return None
+        overall, right = self._judged(letters.numpy(), predicted)
         near = distance.numpy() <= within
         close, away = (float(right[which].mean()) if which.any() else float("nan") for which in (near, ~near))
         return BorderAccuracy(overall, close, away, within)
@@ -119,12 +121,10 @@ class AccuracyMeter:
         return right, float(right.mean())
 
 
-def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64]:
+def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64] | None:
     """(n,) the most probable letters."""
-    with torch.no_grad():
-        shown = observations.to(model.machine.levels.device)
-        letters: NDArray[np.int64] = model.letters(model.ground(shown, check=False)).cpu().numpy()
-    return letters
+    said = model.alone(observations.to(model.machine.levels.device))
+    return None if said is None else model.letters(said).cpu().numpy()
 
 
 def _by_letter(true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[float, float]:
