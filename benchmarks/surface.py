@@ -87,6 +87,11 @@ def past_the_door(path: Path, text: str) -> int:
 
 
 def settings() -> int:
+    """How many fields a user can set."""
+    return len(declared())
+
+
+def declared() -> set[tuple[type, str]]:
     """Fields that a user can set: of commands, of runs and their sections, of samplers, of fits and of grids.
 
     One that several commands or algorithms inherit is declared once, and counts once.
@@ -114,7 +119,7 @@ def settings() -> int:
     for kind in kinds - {None}:
         names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
         found |= {(base, name) for base in kind.__mro__ for name in names & set(vars(base).get("__annotations__", {}))}
-    return len(found)
+    return found
 
 
 def _configs(kind: Any) -> Iterator[Any]:

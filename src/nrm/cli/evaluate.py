@@ -120,6 +120,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         _print_outcomes(tasks, sizes)
         how = "greedy actions" if self.greedy else "sampled actions"
         print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
+        if self.greedy and mean < 0.8:
+            print("a greedy policy can run in circles: compare with sampled actions, without --greedy")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:

@@ -79,6 +79,7 @@ class Shortcuts(MachineOptions, JsonOption):
         console.print(*body, sep="\n")
         if not found.groundable:
             console.print("Try a remedy with --reward SCHEME or --and FORMULA.")
+            console.print('To train with a scheme, write reward = "SCHEME" in a task file: nrm train --task TASK.toml.')
         for line in _listed(found, maps) if self.list_ else ():
             console.print(line, soft_wrap=True)
         return 0

@@ -178,7 +178,9 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     done = len(history.returns)
     how_many = f"{done} of {trainer.episodes} episodes"
     if trainer.most_steps is not None:
-        how_many = f"{trainer.steps:,} of {trainer.most_steps:,} steps, {done:,} episodes"
+        whole = f" ({trainer.most_steps:,} asked for, in whole rollouts)" if trainer.steps > trainer.most_steps else ""
+        asked = f" of {trainer.most_steps:,}" if trainer.steps < trainer.most_steps else ""
+        how_many = f"{trainer.steps:,}{asked} steps{whole}, {done:,} episodes"
     if not done:
         print(f"{how_many}; no episode has ended yet: train longer, or make episodes shorter")
         print(f"continue with: nrm train --resume {folder.path} --total-timesteps {10 * trainer.steps}")
@@ -186,11 +188,13 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
     print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
+    if done < 2 * trainer.env.count:
+        print(f"(these are the quickest episodes of {trainer.env.count} environments: train longer for a fair success)")
     print("\n".join(diagnose(history, trainer.env.machine).lines))
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         known = "" if math.isnan(modulo) else f", {modulo:.1%} up to equivalence"
-        print(f"grounding accuracy {plain:.1%} exact{known}")
+        print(f"grounding accuracy over the environment's observations {plain:.1%} exact{known}")
     if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
         print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
     if (learned := folder.machines()) is not None:
