@@ -80,15 +80,12 @@ class LongForm:
             self._numbers("reward", role["reward"], places) if "reward" in role else None,
             self._verdicts(role["verdict"], places) if "verdict" in role else None,
             self._symbols(role["symbol"], places) if "symbol" in role else None,
-            np.array([_number(cell) for cell in role["time"]]) if "time" in role else None,
+            _numbers(role["time"]) if "time" in role else None,
             places,
         )
 
     def _numbers(self, name: str, cells: Sequence[Any], places: Sequence[int]) -> NDArray[np.float64]:
-        try:
-            found = np.asarray(cells).astype(np.float64)
-        except (TypeError, ValueError):
-            found = np.array([_number(cell) for cell in cells])
+        found = _numbers(cells)
         bad = np.flatnonzero(~np.isfinite(found))
         if bad.size:
             said = "features are finite numbers; drop the column, or mend the cell"
@@ -96,7 +93,8 @@ class LongForm:
         return found
 
     def _verdicts(self, cells: Sequence[Any], places: Sequence[int]) -> NDArray[np.int8]:
-        found = [TRUTHS.get(str(cell).strip().lower()) for cell in cells]
+        known = {cell: TRUTHS.get(str(cell).strip().lower()) for cell in set(cells)}
+        found = [known[cell] for cell in cells]
         if None in found:
             row = found.index(None)
             raise self._error("verdict", cells[row], places[row], "a verdict is true or false, 1 or 0, or empty")
@@ -116,7 +114,7 @@ class LongForm:
         return EpisodeFileError(f"{where}: '{shorten(str(cell))}' is refused: {said}")
 
 
-def csv_rows(lines: Iterable[str], source: str, most: int = 50_000) -> Iterator[Rows]:
+def csv_rows(lines: Iterable[str], source: str, most: int = 4096) -> Iterator[Rows]:
     """The rows of CSV text, so many at a time; one at a time where lines come as they happen."""
     numbered = table_rows(lines, source, EpisodeFileError)
     _, header = next(numbered, (0, None))
@@ -250,6 +248,14 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
             return recordings_of(csv_rows(lines, text), text)
     except OSError as error:
         raise EpisodeFileError(f"cannot read {text}: {error.strerror}") from None
+
+
+def _numbers(cells: Sequence[Any]) -> NDArray[np.float64]:
+    """(cells,) as numbers; NaN where one is none."""
+    try:
+        return np.fromiter(map(float, cells), np.float64, len(cells))
+    except (TypeError, ValueError):
+        return np.array([_number(cell) for cell in cells])
 
 
 def _number(cell: Any) -> float:
