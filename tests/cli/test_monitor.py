@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import nrm
+from nrm.machines import TaskSet
 from nrm.neural import NeuralRewardMachine, TrueLabels, record_episodes, save_episodes, save_model
 from tests.cli.conftest import Nrm
 
@@ -224,3 +225,17 @@ def test_models_that_cannot_be_followed(nrm_command: Nrm, detector: Path, tmp_pa
     (detector / "machine.json").unlink()
     outcome = nrm_command("monitor", str(detector), str(tmp_path / "seen.csv"))
     assert (outcome.status, "machine.json" in outcome.err) == (2, True)
+
+
+def test_a_model_file_that_has_its_rule_is_enough(nrm_command: Nrm, tmp_path: Path) -> None:
+    machine = nrm.compile("F a", ["a", "b"])
+    seen = tmp_path / "seen.csv"
+    seen.write_text("recording,x\nr,1\nr,0\n")
+    one, two = (TaskSet((machine,) * count, ("F a", "F a again")[:count]) for count in (1, 2))
+    for tasks, status in ((one, 0), (two, 2)):
+        path = save_model(tmp_path / "detector.pt", NeuralRewardMachine(TrueLabels(2), tasks))
+        outcome = nrm_command("monitor", str(path), str(seen))
+        assert outcome.status == status, outcome.err
+    assert "F a again" in outcome.err
+    outcome = nrm_command("monitor", str(tmp_path / "none.pt"), str(seen))
+    assert (outcome.status, "none.pt" in outcome.err) == (2, True)

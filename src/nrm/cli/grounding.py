@@ -13,26 +13,32 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.cli.monitoring import Judged
-from nrm.errors import FileError, NrmError
+from nrm.errors import FileError, NrmError, listing
 from nrm.machines import MooreMachine, Verdict, load_machine
 from nrm.neural import NeuralRewardMachine, Step, csv_rows, load_episodes, load_model
 
 
 @dataclass(frozen=True)
 class Detector:
-    """What `nrm fit` wrote: a model, and the machine of its rule."""
+    """A model, and the machine of its rule."""
 
     model: NeuralRewardMachine
     machine: MooreMachine
 
     @classmethod
-    def load(cls, folder: Path) -> Detector:
-        """Read it from its folder."""
-        for name in ("model.pt", "machine.json"):
-            if not (folder / name).is_file():
-                raise FileError(f"{folder} has no {name}; nrm fit … --out {folder} writes it")
+    def load(cls, path: Path) -> Detector:
+        """Read it from the folder of `nrm fit`, or from a model file that has its rule."""
+        file = path / "model.pt" if path.is_dir() else path
+        if not file.is_file():
+            raise FileError(f"there is no model {file}; nrm fit writes one, to --out")
         torch.set_num_threads(1)  # small models are fastest with one
-        return cls(load_model(folder / "model.pt"), load_machine(folder / "machine.json"))
+        model = load_model(file)
+        if model.tasks is None:
+            return cls(model, load_machine(file.with_name("machine.json")))
+        if len(model.tasks) > 1:
+            names = listing(model.tasks.names)
+            raise FileError(f"{file} has {len(model.tasks)} rules, and one is followed: {names}; fit a model of one")
+        return cls(model.of_task(0), model.tasks.machines[0])
 
     @torch.no_grad()
     def file(self, path: str) -> Iterator[Judged]:

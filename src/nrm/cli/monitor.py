@@ -29,10 +29,10 @@ class Monitor(MachineOptions, JsonOption):
 
     The file has a step a line, JSON lines, or CSV with a header. Columns or keys: recording (or case) and symbol (or
     activity), or one column of 0 and 1 for each proposition. A JSON line can be a whole trace: ["a", ["b", "c"]].
-    Lines are read as they come. In place of the rule, the folder of nrm fit; then the file has observations (.npz,
-    .csv or .parquet, or CSV on standard input), and each verdict has a probability.
+    Lines are read as they come. Without --symbols or --propositions, names that are not in the rule mean nothing.
 
-    Without --symbols or --propositions, names that the rule does not mention mean nothing.
+    The folder of nrm fit, or the file of a detector, takes the place of the rule. Then the file has observations (.npz,
+    .csv, .parquet, or CSV on standard input), and each verdict has a probability.
 
     For example:
       nrm monitor "G(request -> F grant)" log.csv
@@ -52,7 +52,9 @@ class Monitor(MachineOptions, JsonOption):
     def run(self) -> int:
         """Follow the recordings. Ctrl-C ends them, and what was read counts."""
         out = Followed(self.show, self.json, _written(self.file == "-"), keep=self.junit is not None)
-        judged = self._by_model() if Path(self.task or "").is_dir() else self._by_rule()
+        folder_or_file = Path(self.task or "")
+        by_model = folder_or_file.suffix == ".pt" or folder_or_file.is_dir()
+        judged = self._by_model(folder_or_file) if by_model else self._by_rule()
         status = 0
         try:
             for step in judged:
@@ -87,13 +89,13 @@ class Monitor(MachineOptions, JsonOption):
             if name not in reader.names and near:
                 warnings.warn(f"'{name}' of the rule occurs in no recording{near}", NrmWarning, stacklevel=2)
 
-    def _by_model(self) -> Iterator[Judged]:
+    def _by_model(self, path: Path) -> Iterator[Judged]:
         """Follow observations, whose symbols a model reads."""
         if self.symbols or self.propositions or self.reward or self.txt or self.logic != DEFAULT_LOGIC:
-            raise UsageError(f"{self.task} is a folder of nrm fit, which has its rule; drop the options of a formula")
+            raise UsageError(f"{path} is a model, which has its rule; drop the options of a formula")
         from nrm.cli.grounding import Detector
 
-        detector = Detector.load(Path(str(self.task)))
+        detector = Detector.load(path)
         yield from detector.rows(sys.stdin) if self.file == "-" else detector.file(self.file)
 
     def _rule(self) -> RuleMonitor:
