@@ -1,6 +1,7 @@
 from . import (
     agents as agents,
     automata as automata,
+    detectors as detectors,
     envs as envs,
     figures as figures,
     inference as inference,
@@ -15,6 +16,7 @@ from . import (
     tracking as tracking,
     wrappers as wrappers,
 )
+from .detectors import EventDetector as EventDetector
 from .envs import TaskEnv as TaskEnv
 from .errors import NrmError as NrmError
 from .logic import holds as holds, parse as parse

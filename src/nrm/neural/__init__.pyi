@@ -63,6 +63,7 @@ from .grounders import (
     PartsGrounder as PartsGrounder,
     PooledGrounder as PooledGrounder,
     RecurrentGrounder as RecurrentGrounder,
+    StandardisedGrounder as StandardisedGrounder,
     TrueLabels as TrueLabels,
     grounder_for as grounder_for,
     paper_grounder as paper_grounder,

@@ -22,3 +22,6 @@ from .selection import (
     grounder_for as grounder_for,
     paper_grounder as paper_grounder,
 )
+from .standardised import (
+    StandardisedGrounder as StandardisedGrounder,
+)

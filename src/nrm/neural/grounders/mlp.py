@@ -32,7 +32,8 @@ class FlatGrounder(Grounder):
 
     def numbers(self, observations: Tensor) -> Tensor:
         """(n, inputs) observations (n, …); one number a step is welcome too."""
-        flat = observations.reshape(len(observations), -1)
+        # Exporters follow a shape, but not len().
+        flat = observations.reshape(observations.shape[0], -1)
         if flat.shape[1] != self.config["inputs"]:
             found = f"observations of shape {tuple(observations.shape[1:])}"
             raise EpisodeError(f"the grounder reads {self.config['inputs']} numbers per observation, not {found}")

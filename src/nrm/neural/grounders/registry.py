@@ -172,6 +172,7 @@ _HOMES = {
     "parts": "mlp",
     "paper": "selection",
     "true-labels": "mlp",
+    "standardised": "standardised",
 }
 GROUNDERS: Registry[Any] = Registry(
     "grounder", ("label", "from_shape"), {name: f"nrm.neural.grounders.{home}" for name, home in _HOMES.items()}

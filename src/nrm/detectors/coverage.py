@@ -1,0 +1,175 @@
+"""What judged recordings can teach: which symbols their verdicts tell apart, and which recordings would help.
+
+A grounder that reads symbol p as q is refuted by a recording whose verdict that changes. Before anything is learned the
+symbols of a recording are unknown; but its length and its verdict are not, and if all symbols are equally frequent they
+tell how many recordings to expect that refute the confusion. Where these are few, a network explains them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.aliases import FloatArray
+from nrm.errors import listing
+from nrm.machines import MooreMachine, TaskSet
+
+FEW = 0.02
+"""Share of the recordings below which those that tell two symbols apart count as few."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How well the recordings tell one symbol from another."""
+
+    read: str
+    """The symbol that holds."""
+    as_: str
+    """The symbol that it is taken for."""
+    recordings: float
+    """How many recordings have a verdict that this changes: expected before learning, counted by detected symbols
+    after it."""
+    example: tuple[str, ...] | None
+    """The shortest recording whose verdict it changes; None where no recording's is changed: a reasoning shortcut."""
+    verdict: bool | None
+    """The verdict of that example."""
+    rule: str = ""
+    """The rule of that example."""
+
+    def __str__(self) -> str:
+        if self.example is None:
+            return f"no verdict tells {self.read} from {self.as_}"
+        verdict = "passes" if self.verdict else "fails"
+        return (
+            f"about {self.recordings:.0f} recordings tell {self.read} from {self.as_}; more like "
+            f"[{' '.join(self.example)}], which {verdict}, would help"
+        )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What judged recordings can teach."""
+
+    recordings: tuple[tuple[str, int, int], ...]
+    """Each rule, with how many recordings pass it and how many fail it."""
+    told: tuple[Told, ...]
+    """For each two symbols how well they are told apart, the worst first."""
+
+    @property
+    def total(self) -> int:
+        """How many recordings there are."""
+        return sum(passed + failed for _, passed, failed in self.recordings)
+
+    @property
+    def weak(self) -> tuple[Told, ...]:
+        """The confusions that few recordings refute, and that more recordings would."""
+        few = FEW * self.total
+        return tuple(one for one in self.told if one.example is not None and one.recordings < few)
+
+    @property
+    def shortcuts(self) -> tuple[Told, ...]:
+        """The confusions that no verdict at all refutes."""
+        return tuple(one for one in self.told if one.example is None)
+
+    def __str__(self) -> str:
+        lines = [f"{rule}: {passed} recordings pass, {failed} fail" for rule, passed, failed in self.recordings]
+        lines += [str(one) for one in (*self.shortcuts, *self.weak)]
+        return "\n".join(lines if len(lines) > len(self.recordings) else [*lines, "all symbols are told apart"])
+
+
+def coverage(
+    tasks: TaskSet,
+    of_task: Sequence[int],
+    verdicts: Sequence[bool],
+    lengths: Sequence[int],
+    letters: Sequence[NDArray[np.int64]] | None = None,
+) -> Coverage:
+    """What recordings can teach, by their lengths and verdicts, or by detected `letters` (time,) of each."""
+    numbers, passed = np.asarray(of_task), np.asarray(verdicts, dtype=bool)
+    recordings = tuple(
+        (name, int((passed & (numbers == task)).sum()), int((~passed & (numbers == task)).sum()))
+        for task, name in enumerate(tasks.names)
+    )
+    symbols = range(len(tasks.alphabet.symbols))
+    pairs = [(one, other) for one in symbols for other in symbols if one != other]
+    told = []
+    for one, other in pairs:
+        mapping = np.arange(len(symbols))
+        mapping[one] = other
+        against = 0.0
+        for task, machine in enumerate(tasks.machines):
+            mine = np.flatnonzero(numbers == task)
+            if letters is None:
+                against += _expected(machine, mapping, np.asarray(lengths)[mine], passed[mine])
+            else:
+                against += _counted(machine, mapping, [letters[number] for number in mine.tolist()])
+        told.append(_told(tasks, one, other, mapping, against))
+    return Coverage(recordings, tuple(sorted(told, key=lambda each: (each.example is not None, each.recordings))))
+
+
+def _expected(
+    machine: MooreMachine, mapping: NDArray[np.int64], lengths: NDArray[np.int64], passed: NDArray[np.bool_]
+) -> float:
+    """How many recordings have a verdict that a mapping of letters changes, if all letters are equally frequent."""
+    if not len(lengths):
+        return 0.0
+    moves = np.eye(machine.states)[machine.transitions.T]
+    both: FloatArray = np.zeros((machine.states, machine.states))
+    both[machine.initial, machine.initial] = 1.0
+    accepts, total = machine.accepting, 0.0
+    for length in range(1, int(lengths.max()) + 1):
+        both = np.einsum("pqr,qs,pst->rt", moves, both, moves[mapping], optimize=True) / len(moves)
+        for verdict in (True, False):
+            count = int(((lengths == length) & (passed == verdict)).sum())
+            alike = both[accepts == verdict]
+            if count and alike.sum() > 0:
+                total += count * float(alike[:, accepts != verdict].sum() / alike.sum())
+    return total
+
+
+def _counted(machine: MooreMachine, mapping: NDArray[np.int64], letters: Sequence[NDArray[np.int64]]) -> float:
+    """The same of recordings whose letters are known."""
+    table = machine.transitions
+
+    def accepts(steps: NDArray[np.int64]) -> bool:
+        state = machine.initial
+        for letter in steps.tolist():
+            state = table[state, letter]
+        return bool(machine.accepting[state])
+
+    return float(sum(accepts(steps) != accepts(mapping[steps]) for steps in letters))
+
+
+def _told(tasks: TaskSet, one: int, other: int, mapping: NDArray[np.int64], against: float) -> Told:
+    names = tasks.alphabet.symbols
+    found = [(_shortest(machine, mapping), rule) for machine, rule in zip(tasks.machines, tasks.names, strict=True)]
+    examples = [(len(word[0]), word, rule) for word, rule in found if word is not None]
+    if not examples:
+        return Told(names[one], names[other], against, None, None)
+    _, (letters, verdict), rule = min(examples, key=lambda example: example[0])
+    return Told(names[one], names[other], against, tuple(names[letter] for letter in letters), verdict, rule)
+
+
+def _shortest(machine: MooreMachine, mapping: NDArray[np.int64]) -> tuple[tuple[int, ...], bool] | None:
+    """The shortest letters whose verdict a mapping changes, and their verdict; None where there are none."""
+    start = (machine.initial, machine.initial)
+    words: dict[tuple[int, int], tuple[int, ...]] = {start: ()}
+    queue = [start]
+    for state, mapped in queue:
+        for letter, image in enumerate(mapping.tolist()):
+            after = machine.next_state(state, letter), machine.next_state(mapped, image)
+            if after in words:
+                continue
+            words[after] = (*words[state, mapped], letter)
+            if machine.accepting[after[0]] != machine.accepting[after[1]]:
+                return words[after], bool(machine.accepting[after[0]])
+            queue.append(after)
+    return None
+
+
+def advice(found: Coverage, limit: int = 3) -> str:
+    """A sentence about confusions that few recordings refute."""
+    return f"few of {found.total} recordings tell some symbols apart: {listing(map(str, found.weak[:limit]))}"

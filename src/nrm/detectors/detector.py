@@ -1,0 +1,396 @@
+"""An event detector with the conventions of scikit-learn: fit, predict, score, get_params and set_params."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from nrm.aliases import FloatArray
+from nrm.detectors.coverage import Coverage, advice, coverage
+from nrm.detectors.export import export_grounder, model_card
+from nrm.detectors.learning import Descent, Labels, learn, split
+from nrm.detectors.recordings import Recording, as_letters, as_recordings, as_verdicts
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, NrmWarning, listing, unknown
+from nrm.machines import Alphabet, MachineLike, MooreMachine, TaskSet, Verdict, as_machine, compile_formula
+from nrm.neural import (
+    GROUNDERS,
+    EpisodeBuffer,
+    NeuralRewardMachine,
+    StandardisedGrounder,
+    contradiction,
+    extract,
+    load_model,
+    save_model,
+)
+from nrm.shortcuts import Shortcuts, shortcuts
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Judgement(NamedTuple):
+    """Where a rule stands after each step of a recording: four probabilities that sum to 1, each (time,)."""
+
+    satisfied: FloatArray
+    """It holds, whatever comes."""
+    holds: FloatArray
+    """It holds if the recording ends here, and can still be violated."""
+    open: FloatArray
+    """It does not hold if the recording ends here, and can still be satisfied."""
+    violated: FloatArray
+    """It does not hold, whatever comes."""
+
+    @property
+    def probability(self) -> float:
+        """That the whole recording satisfies the rule."""
+        return float(self.satisfied[-1] + self.holds[-1])
+
+    @property
+    def verdict(self) -> bool:
+        """Whether the whole recording satisfies the rule."""
+        return self.probability >= 0.5
+
+
+class EventDetector:
+    """Detects symbols in recordings, learned from one verdict a recording and the rule that the verdict is about.
+
+    The conventions are scikit-learn's: it can be cloned, and used in a `Pipeline` and in `cross_val_score`.
+
+    Attributes after `fit`:
+        model_: the neural reward machine.
+        coverage_: what the recordings can teach; symbols that few recordings tell apart are in `coverage_.weak`.
+        shortcuts_: what no verdict can teach, as `nrm.shortcuts` says it of the rules.
+        held_out_score_: share of the held-out recordings whose verdict it judges right.
+        losses_: the loss of each restart on held-out recordings.
+
+    """
+
+    def __init__(
+        self,
+        tasks: MachineLike | Sequence[MachineLike] = "",
+        symbols: Sequence[str] = (),
+        *,
+        grounder: str | Callable[[tuple[int, ...], int], nn.Module] = "auto",
+        reward: str = "acceptance",
+        verdict_noise: float = 0.0,
+        restarts: int = 8,
+        epochs: int = 40,
+        learning_rate: float = 0.01,
+        batch_size: int = 64,
+        held_out: float = 0.2,
+        seed: int = 0,
+    ) -> None:
+        """Nothing is checked before `fit`.
+
+        Args:
+            tasks: the rule that verdicts are about, or a list of rules: formulas in any language.
+            symbols: what can be detected; exactly one holds at each step. Include one for "none of the others".
+            grounder: `auto` (fully connected, on standardised features), the name of a grounder, or a function of an
+                observation's shape and the number of symbols.
+            reward: the reward scheme of `fit(rewards=…)`. Verdicts need `acceptance`.
+            verdict_noise: the share of wrong verdicts.
+            restarts: most attempts from fresh parameters. They end when no further one improves.
+            epochs: passes over the recordings in each restart.
+            learning_rate: Adam's step size.
+            batch_size: recordings in a mini-batch.
+            held_out: share of the recordings that choose when to stop and which restart is best.
+            seed: of the split, the parameters and the mini-batches.
+
+        """
+        self.tasks = tasks
+        self.symbols = symbols
+        self.grounder = grounder
+        self.reward = reward
+        self.verdict_noise = verdict_noise
+        self.restarts = restarts
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.held_out = held_out
+        self.seed = seed
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
+        """The arguments of the constructor."""
+        return {name: getattr(self, name) for name in _parameters()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments of the constructor."""
+        for name, value in params.items():
+            if name not in _parameters():
+                raise LearningError(unknown("parameter", name, _parameters()))
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"EventDetector(tasks={self.tasks!r}, symbols={list(self.symbols)!r})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Asked for by scikit-learn alone."""
+        tags = import_module("sklearn.utils")
+        return tags.Tags(
+            estimator_type=None,
+            target_tags=tags.TargetTags(required=False),
+            input_tags=tags.InputTags(two_d_array=False),
+        )
+
+    def coverage(
+        self,
+        recordings: Any,
+        verdicts: Any,
+        *,
+        tasks: Sequence[Any] | None = None,
+        lengths: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Coverage:
+        """What judged recordings can teach, before anything is learned; the arguments are those of `fit`."""
+        rules = self._rules()
+        given = as_recordings(recordings, lengths, groups)
+        numbers = self._numbers(rules, tasks, len(given))
+        return coverage(rules, numbers, as_verdicts(verdicts, len(given)), [len(one) for one in given])
+
+    def fit(
+        self,
+        recordings: Any,
+        verdicts: Any = None,
+        *,
+        tasks: Sequence[Any] | None = None,
+        rewards: Sequence[ArrayLike] | None = None,
+        labels: Sequence[Any] | None = None,
+        lengths: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn to detect the symbols.
+
+        Args:
+            recordings: a list of arrays (time, …), or one array (steps, …) with `lengths` or `groups`.
+            verdicts: (recordings,) whether each satisfies its rule.
+            tasks: the rule of each recording, or its number, where there are several.
+            rewards: for each recording what was paid at each step (time,), in place of verdicts. NaN is unknown.
+            labels: for each recording None, or the symbol at each step, None where it is not known.
+            lengths: (recordings,) how many steps each has.
+            groups: (steps,) which recording each step is of.
+
+        """
+        rules, given = self._rules(), as_recordings(recordings, lengths, groups)
+        numbers, counts = self._numbers(rules, tasks, len(given)), [len(one) for one in given]
+        known = None if labels is None else as_letters(labels, rules.alphabet.symbols, counts)
+        buffer = EpisodeBuffer.for_tasks(rules)
+        if rewards is None:
+            judged = as_verdicts(verdicts, len(given))
+            self._check_both(judged, known is not None)
+            self.coverage_ = coverage(rules, numbers, judged, counts)
+            for one, verdict, task in zip(given, judged, numbers, strict=True):
+                buffer.add(one, verdict=verdict, noise=self.verdict_noise, task=task)
+        else:
+            if len(rewards) != len(given):
+                raise EpisodeError(f"rewards of {len(rewards)} recordings, but there are {len(given)}")
+            for one, paid, task in zip(given, rewards, numbers, strict=True):
+                buffer.add(one, rewards=paid, noise=self.verdict_noise, task=task)
+        self.model_ = self._begun(rules, buffer, given[0].shape[1:])
+        if rewards is None and known is None and self.coverage_.weak:
+            warnings.warn(advice(self.coverage_), NrmWarning, stacklevel=2)
+        self._learn(buffer, given, known)
+        self._look_back(rules, buffer, given, numbers)
+        return self
+
+    def _begun(self, rules: TaskSet, buffer: EpisodeBuffer, shape: tuple[int, ...]) -> NeuralRewardMachine:
+        """A model with a fresh grounder, for recordings that some symbols explain."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            grounder = self._new_grounder(shape, len(rules.alphabet.symbols))
+        model, batch = NeuralRewardMachine(grounder, rules), buffer.batch()
+        wrong = contradiction(model.machine, batch)
+        if wrong is not None:
+            place = f"recording {wrong.episode}, step {wrong.step} (counting from 0)"
+            raise ContradictionError(f"{place}: {wrong.reason}", wrong.episode, wrong.step)
+        if isinstance(grounder, StandardisedGrounder):
+            grounder.scale_to(batch.observations)
+        return model
+
+    def _learn(self, buffer: EpisodeBuffer, given: list[Recording], known: list[NDArray[np.int64]] | None) -> None:
+        labels = None
+        if known is not None and any((letters >= 0).any() for letters in known):
+            steps, letters = torch.from_numpy(np.concatenate(given)), torch.from_numpy(np.concatenate(known))
+            labels = Labels(steps[letters >= 0], letters[letters >= 0])
+        rows = buffer.split(self.held_out, torch.Generator().manual_seed(self.seed))
+        how = Descent(self.restarts, self.epochs, self.learning_rate, self.batch_size, self.seed)
+        # The chain of a single machine is faster than that of a set.
+        learning = self.model_.of_task(0) if len(self._tasks()) == 1 else self.model_
+        self.losses_ = learn(learning, *split(buffer.batch(), rows), labels, how)
+        self.model_.eval()
+        self._held_out = rows[1] or rows[0]
+
+    def _look_back(self, rules: TaskSet, buffer: EpisodeBuffer, given: list[Recording], numbers: list[int]) -> None:
+        """What the recordings could teach, by the symbols that were detected in them."""
+        self.shortcuts_: Shortcuts = shortcuts(rules.machines)
+        self.n_features_in_ = int(np.prod(given[0].shape[1:]))
+        judged = [float(self._judge(given[number], numbers[number]).probability) for number in range(len(given))]
+        self.judged_ = np.array(judged) >= 0.5
+        accepting = buffer.accepting
+        assert accepting is not None
+        weights = np.eye(len(accepting)) if buffer.evidence is None else buffer.evidence
+        true = [bool((weights[episode.levels[-1]] * accepting).max() > 0.5) for episode in buffer]
+        self.held_out_score_ = float(np.mean([self.judged_[number] == true[number] for number in self._held_out]))
+        letters = [self._letters(one) for one in given]
+        self.coverage_ = coverage(rules, numbers, true, [len(one) for one in given], letters)
+
+    def predict(self, recordings: Any, lengths: ArrayLike | None = None) -> Any:
+        """The symbol at each step: an array of names for one recording (time, …), a list of arrays for a list."""
+        names = np.array(self._fitted().machine.alphabet.symbols)
+        return self._each(recordings, lengths, lambda one: names[self._letters(one)])
+
+    def predict_proba(self, recordings: Any, lengths: ArrayLike | None = None) -> Any:
+        """(time, symbols) the probability of each symbol at each step of a recording, or a list of these."""
+        return self._each(recordings, lengths, lambda one: self._said(one).numpy())
+
+    def judge(self, recordings: Any, task: Any = 0, lengths: ArrayLike | None = None) -> Any:
+        """Where a rule stands after each step of a recording: a `Judgement`, or a list of them for a list.
+
+        `task`: the rule or its number, where there are several.
+        """
+        number = self._numbers(self._tasks(), [task], 1)[0]
+        return self._each(recordings, lengths, lambda one: self._judge(one, number))
+
+    def score(self, recordings: Any, verdicts: Any, tasks: Sequence[Any] | None = None) -> float:
+        """The share of recordings whose verdict is judged right."""
+        given = as_recordings(recordings)
+        numbers = self._numbers(self._tasks(), tasks, len(given))
+        judged = [self._judge(one, number).verdict for one, number in zip(given, numbers, strict=True)]
+        return float(np.mean(np.array(judged) == np.array(as_verdicts(verdicts, len(given)))))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the detector and its rules to a model file, which `nrm.load_model` and `nrm monitor` read too."""
+        return save_model(path, self._fitted())
+
+    @classmethod
+    def load(cls, path: str | Path) -> EventDetector:
+        """Read a detector back: its grounder, symbols and rules. How it was learned is not part of the file."""
+        model = load_model(path)
+        if model.tasks is None:
+            model = NeuralRewardMachine(model.grounder, TaskSet.of([extract(model)]))
+        tasks = model.tasks
+        assert tasks is not None
+        found = cls(tasks.names[0] if len(tasks) == 1 else list(tasks.names), list(tasks.alphabet.symbols))
+        found.model_, found.shortcuts_ = model, shortcuts(tasks.machines)
+        return found
+
+    def export(self, path: str | Path) -> Path:
+        """Write the detector for other programs: `.onnx` (extra `onnx`) or `.pt` (TorchScript).
+
+        It maps observations (steps, …) to probabilities (steps, symbols); the file holds the symbols and the rules.
+        """
+        model = self._fitted()
+        return export_grounder(Path(path), model.grounder, self._shape(), self._tasks())
+
+    def card(self) -> str:
+        """A short model card: rules, symbols, data, what they cannot teach, and how well verdicts are judged."""
+        self._fitted()
+        return model_card(self)
+
+    def _shape(self) -> tuple[int, ...]:
+        inputs = getattr(self._fitted().grounder, "config", {}).get("inputs")
+        if inputs is None:
+            raise LearningError("this grounder does not say which observations it reads, so it cannot be exported")
+        return (int(inputs),)
+
+    def _rules(self) -> TaskSet:
+        """The rules, compiled and checked."""
+        symbols = self.symbols
+        if isinstance(symbols, str) or len(symbols) < 2:
+            raise AlphabetError(f"give the names of at least two symbols, not {symbols!r}")
+        alphabet = Alphabet.exclusive(symbols)
+        rules = (
+            [self.tasks]
+            if isinstance(self.tasks, (str, MooreMachine)) or not isinstance(self.tasks, Sequence)
+            else self.tasks
+        )
+        machines = [
+            compile_formula(rule, alphabet, reward=self.reward) if isinstance(rule, str) else as_machine(rule, alphabet)
+            for rule in rules
+        ]
+        if not machines:
+            raise LearningError("a detector needs a rule: EventDetector('F(a & F b)', symbols=['a', 'b', 'c'])")
+        found = TaskSet(tuple(machines), tuple(map(str, rules)))
+        for rule, machine in zip(found.names, machines, strict=True):
+            if machine.accepting.all() or not machine.accepting.any():
+                kind = "passes" if machine.accepting.all() else "fails"
+                raise LearningError(f"every recording {kind} '{rule}', so that its verdict teaches nothing")
+            if machine.classes == 1:
+                raise LearningError(
+                    f"'{rule}' treats all of {listing(symbols)} alike, so that no verdict tells them apart"
+                )
+        return found
+
+    def _numbers(self, rules: TaskSet, tasks: Sequence[Any] | None, count: int) -> list[int]:
+        """(recordings,) the number of each recording's rule."""
+        if tasks is None:
+            if len(rules) > 1:
+                raise EpisodeError(f"there are {len(rules)} rules; say which each recording is of: tasks=[…]")
+            return [0] * count
+        if len(tasks) != count:
+            raise EpisodeError(f"rules of {len(tasks)} recordings, but there are {count}")
+        places = {name: number for number, name in enumerate(rules.names)}
+        found = [places.get(task, -1) if isinstance(task, str) else int(task) for task in tasks]
+        for number, task in enumerate(found):
+            if not 0 <= task < len(rules):
+                raise EpisodeError(f"recording {number} is of rule {tasks[number]!r}, not of {listing(rules.names)}")
+        return found
+
+    def _check_both(self, verdicts: list[bool], labelled: bool) -> None:
+        if len(set(verdicts)) < 2 and not labelled:
+            all_ = "pass" if verdicts[0] else "fail"
+            raise EpisodeError(
+                f"all {len(verdicts)} recordings {all_}; verdicts teach by their difference, so add others"
+            )
+
+    def _new_grounder(self, shape: tuple[int, ...], symbols: int) -> nn.Module:
+        if callable(self.grounder):
+            return self.grounder(shape, symbols)
+        name = "standardised" if self.grounder == "auto" else self.grounder
+        made: nn.Module = GROUNDERS[name].from_shape(shape, symbols)
+        return made
+
+    def _fitted(self) -> NeuralRewardMachine:
+        if not hasattr(self, "model_"):
+            raise LearningError("this detector has learned nothing yet; call fit(recordings, verdicts) first")
+        return self.model_
+
+    def _tasks(self) -> TaskSet:
+        tasks = self._fitted().tasks
+        assert tasks is not None
+        return tasks
+
+    def _each(self, recordings: Any, lengths: ArrayLike | None, ask: Callable[[Recording], Any]) -> Any:
+        """What is asked of one recording, or of each of a list."""
+        single = lengths is None and isinstance(recordings, np.ndarray) and recordings.dtype != object
+        given = as_recordings([recordings] if single else recordings, lengths)
+        found = [ask(one) for one in given]
+        return found[0] if single else found
+
+    def _said(self, recording: Recording) -> Tensor:
+        with torch.no_grad():
+            return self._fitted().ground(torch.from_numpy(recording))
+
+    def _letters(self, recording: Recording) -> NDArray[np.int64]:
+        letters: NDArray[np.int64] = self._fitted().letters(self._said(recording)).numpy()
+        return letters
+
+    def _judge(self, recording: Recording, task: int) -> Judgement:
+        machine = self._tasks().machines[task]
+        with torch.no_grad():
+            states = self._fitted().of_task(task)(torch.from_numpy(recording)[None]).states[0].double().numpy()
+        kinds = machine.verdicts
+        return Judgement(*(states[:, [kind is one for kind in kinds]].sum(1) for one in Verdict))
+
+
+def _parameters() -> list[str]:
+    return [name for name in inspect.signature(EventDetector.__init__).parameters if name != "self"]
