@@ -68,7 +68,7 @@ def test_options_that_may_be_given_twice(nrm_command: Nrm) -> None:
 def test_a_sequence_that_one_step_satisfies_is_told(nrm_command: Nrm) -> None:
     told = nrm_command("compile", "F(key & F door)")
     assert told.status == 0
-    assert told.err.startswith("nrm: warning: one step can satisfy F(key & F door) whole")
+    assert told.err.startswith("nrm: warning: one step can satisfy all of F(key & F door)")
     assert nrm_command("compile", "F(key & F door)", "--symbols", "key,door").err == ""
 
 

@@ -20,8 +20,8 @@ from nrm.errors import FileError
         ("runs/zzz", "runs/zzz holds no run (there is no such folder); runs there: runs/depot, runs/office"),
         ("depot.py", "depot.py is a file, and a run is a folder; name the folder of a run"),
         ("runs/depot/config.json", "is a file, and a run is a folder; did you mean 'runs/depot'?"),
-        ("models", "models holds no run (there is no config.json); begin one with 'nrm train --task 1 --out models'"),
-        ("far/away", "holds no run (there is no such folder); begin one with 'nrm train --task 1 --out far/away'"),
+        ("models", "models holds no run (there is no config.json); train one with 'nrm train --task 1 --out models'"),
+        ("far/away", "holds no run (there is no such folder); train one with 'nrm train --task 1 --out far/away'"),
     ],
 )
 def test_what_is_there_instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, message: str) -> None:

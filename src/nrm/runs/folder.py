@@ -58,7 +58,7 @@ def no_run(path: Path) -> str:
         names = listing(str(run.relative_to(path)) for run in found)
         kind = "the run" if len(found) == 1 else "the runs"
         return f"{path} is no run itself, but holds {kind} {names}; name one, such as {found[0]}"
-    begin = f"begin one with 'nrm train --task 1 --out {path}'"
+    begin = f"train one with 'nrm train --task 1 --out {path}'"
     if path.exists():
         return f"{path} holds no run (there is no config.json); {begin}"
     beside = [str(run) for run in runs_below(path.parent)]

@@ -36,8 +36,8 @@ def test_nothing_to_say(formula: str) -> None:
 )
 def test_visits_in_any_order(formula: str) -> None:
     said = hint(nrm.parse(formula))
-    assert said.startswith(f"one step can satisfy {nrm.parse(formula)} whole")
-    assert "'distance' counts steps" in said
+    assert said.startswith(f"one step can satisfy all of {nrm.parse(formula)}")
+    assert "'distance' then pays nothing" in said
     assert " X F" not in said
     with pytest.warns(NrmWarning, match="one step can satisfy"):
         machine = nrm.compile(formula)
@@ -64,7 +64,7 @@ def test_levels_of_your_own_pay_for_each_visit() -> None:
 
 
 def test_it_pays_nothing_on_the_way_and_is_said_when_compiling() -> None:
-    with pytest.warns(NrmWarning, match=r"one step can satisfy F\(key & F door\) whole.*write F\(key & X F door\)"):
+    with pytest.warns(NrmWarning, match=r"one step can satisfy all of F\(key & F door\).*write F\(key & X F door\)"):
         machine = nrm.compile("F(key & F door)", propositions=["key", "door"])
     assert machine.run([("key",), ("key", "door")]).rewards == (0.0, 100.0)
     with warnings.catch_warnings():

@@ -141,8 +141,8 @@ def _hint_of_sequences(formula: Formula) -> str:
     if not found:
         return ""
     return (
-        f"one step can satisfy {found[-1].brief()} whole, since all of it may hold at once; so nothing is paid on the "
-        f"way. If one is to come after the other, write {better.brief()}"
+        f"one step can satisfy all of {found[-1].brief()}, because its propositions may be true together; then no "
+        f"reward is paid in between. If one must come after the other, write {better.brief()}"
     )
 
 
@@ -152,9 +152,9 @@ def _hint_of_visits(formula: Formula) -> str:
     if len(visits) < 2 or not _one_step_satisfies(formula, tuple(chain(*(visit.atoms() for visit in visits)))):
         return ""
     return (
-        f"one step can satisfy {formula.brief()} whole, since all of it may hold at once; the reward scheme 'distance' "
-        "counts steps, so nothing is paid on the way. Where only one holds at a time, name them as --symbols; else "
-        " give levels of your own, one a state (--reward 0,50,50,100 for two visits)"
+        f"one step can satisfy all of {formula.brief()}, because its propositions may be true together; the reward "
+        "scheme 'distance' then pays nothing in between. If only one is true at a time, list them as --symbols; otherwise "
+        "give a potential per state (--reward 0,50,50,100 for two visits)"
     )
 
 
