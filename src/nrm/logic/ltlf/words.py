@@ -153,8 +153,8 @@ def _hint_of_visits(formula: Formula) -> str:
         return ""
     return (
         f"one step can satisfy all of {formula.brief()}, because its propositions may be true together; the reward "
-        "scheme 'distance' then pays nothing in between. If only one is true at a time, list them as --symbols; otherwise "
-        "give a potential per state (--reward 0,50,50,100 for two visits)"
+        "scheme 'distance' then pays nothing in between. If only one is true at a time, list them as --symbols; "
+        "otherwise give a potential per state (--reward 0,50,50,100 for two visits)"
     )
 
 
