@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 from gymnasium import spaces
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import ConfigError, EnvError
+from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
 
@@ -124,10 +124,6 @@ class BatchedEnv(ABC):
     def task(self) -> Tensor:
         """(N,) int64 the number of the task that each environment has now."""
         return torch.zeros(self.count, dtype=torch.int64)
-
-    def weigh(self, weights: ArrayLike) -> None:  # noqa: ARG002
-        """Draw the tasks of later episodes as often as these weights (tasks,) say."""
-        raise ConfigError(f"{type(self).__name__} samples all tasks equally often; drop --tasks.curriculum")
 
     @abstractmethod
     def reset(self, seed: int) -> Tensor:

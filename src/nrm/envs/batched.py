@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.aliases import BoolArray, Symbol
@@ -130,8 +130,6 @@ class BatchedTasks(BatchedEnv):
         self._end: End = end
         self._ends = ending_states(self.tasks, end)
         self._initial = self.tasks.initial.astype(np.int64)
-        self.weights = np.ones(len(self.tasks))
-        """(tasks,) how often each is drawn, compared with the others."""
         self._shares = np.arange(1, len(self.tasks) + 1) / len(self.tasks)
         self._probes: dict[tuple[int, int], Probe] = {}
         self._seeds: list[int] = []
@@ -175,13 +173,6 @@ class BatchedTasks(BatchedEnv):
     def task(self) -> Tensor:
         return torch.from_numpy(self._task.copy())
 
-    def weigh(self, weights: ArrayLike) -> None:
-        given = np.asarray(weights, dtype=np.float64)
-        if given.shape != (len(self.tasks),) or not np.isfinite(given).all() or given.min() < 0 or given.sum() <= 0:
-            raise EnvError(f"weights are {len(self.tasks)} numbers from 0, not all 0; got {given}")
-        self.weights = given
-        self._shares = np.cumsum(given) / given.sum()
-
     @property
     def truth(self) -> Truth:
         if not self._seeds:
@@ -203,7 +194,7 @@ class BatchedTasks(BatchedEnv):
         if not self._seeds:
             raise EnvError("call reset(seed) first: there is no state to save yet")
         place = self.dynamics.saved
-        runner = {"task": self._task, "state": self._state, "final_state": self._final_state, "weights": self.weights}
+        runner = {"task": self._task, "state": self._state, "final_state": self._final_state}
         arrays = {"episode": self._episode, place: self._places[place], "time": self._time, "read": self._codes()}
         return {
             "version": STATE_VERSION,
@@ -236,7 +227,6 @@ class BatchedTasks(BatchedEnv):
         self._task, self._state, self._final_state = (
             runner[name].numpy().copy() for name in ("task", "state", "final_state")
         )
-        self.weigh(runner["weights"].numpy().copy())
 
     def _codes(self) -> NDArray[np.int64]:
         """(N,) what was read last, as saved states have it: contents of cells on a grid, else letters."""

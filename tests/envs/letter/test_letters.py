@@ -124,11 +124,10 @@ def test_a_batch_is_its_environments(config: LetterConfig) -> None:
         assert episode
 
 
-def test_every_task_is_drawn_as_often_as_its_weight_says() -> None:
+def test_every_task_is_drawn_equally_often() -> None:
     tasks = pool(3)
     env = BatchedTasks(SMALL, tasks, 64)
     env.reset(0)
-    env.weigh([0.0, 1.0, 3.0])
     drawn = torch.zeros(3, dtype=torch.int64)
     generator = torch.Generator().manual_seed(0)
     begun = torch.zeros(64, dtype=torch.bool)
@@ -137,8 +136,7 @@ def test_every_task_is_drawn_as_often_as_its_weight_says() -> None:
         begun |= batch.terminated | batch.truncated
         done = batch.terminated | batch.truncated
         drawn += torch.bincount(env.task[done], minlength=3)
-    assert drawn[0] == 0
-    assert 2.5 < float(drawn[2] / drawn[1]) < 3.6
+    assert 0.8 < float(drawn.min() / drawn.max()) <= 1
     assert bool(begun.all())
 
 
@@ -146,7 +144,6 @@ def test_the_env_goes_on_exactly() -> None:
     tasks = pool(5)
     env, other = (BatchedTasks(SMALL, tasks, 4) for _ in range(2))
     env.reset(1)
-    env.weigh([1.0, 2.0, 0.0, 1.0, 1.0])
     actions = torch.randint(4, (200, 4), generator=torch.Generator().manual_seed(2))
     for row in actions[:97]:
         env.step(row)
@@ -184,8 +181,6 @@ def test_bad_envs_are_refused() -> None:
     env.reset(0)
     with pytest.raises(EnvError, match="action 4 in environment 1"):
         env.step(torch.tensor([0, 4]))
-    with pytest.raises(EnvError, match="weights are 1 numbers"):
-        env.weigh([0.0])
 
 
 MAPS = ["..a", "b..", ".ab"], [".b.", "...", "a.."]
