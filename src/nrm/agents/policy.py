@@ -137,28 +137,27 @@ Ended = Literal["done", "lost", "environment", "steps"]
 
 
 class RolloutResult(NamedTuple):
-    """What became of a formula."""
+    """The result of executing a formula."""
 
     accepted: float | None
-    """How probable the agent calls it that the task is done: 1 or 0 if it is given the symbols, None without a machine.
-    """
+    """The agent's probability that the task is satisfied; 0 or 1 if symbols are given, None without a machine."""
     steps: int
     letters: tuple[str, ...]
-    """What it read, step by step: the most probable letter, or the true one where it is given."""
+    """The predicted symbols, step by step; the true ones if they are given."""
     actions: tuple[Any, ...]
     env_reward: float
-    """What the environment itself paid."""
+    """The sum of rewards of the environment."""
     ended: Ended
     """Why it stopped."""
 
 
 class Agent:
-    """A policy that sees tasks through their view, so that any formula over the symbols that it knows will do."""
+    """An agent of many tasks: it executes any formula over its symbols."""
 
     def __init__(self, trainer: Trainer) -> None:
         if trainer.tasks is None:
             raise ConfigError(
-                "this agent was trained on one task and knows no other; train one on many: nrm train --tasks mixture"
+                "this agent was trained on one task; to execute formulas, train on many: nrm train --tasks mixture"
             )
         self._trainer = trainer
         self.alphabet = trainer.env.machine.alphabet
@@ -173,11 +172,11 @@ class Agent:
         argmax: bool = False,
         most_steps: int = 1000,
     ) -> RolloutResult:
-        """Execute a formula in a Gymnasium environment that shows what the agent was trained on.
+        """Execute a formula in a Gymnasium environment with the observations of training.
 
-        It acts until it believes the task done or lost, the environment ends, or `most_steps` are over. No reward is
-        read. `argmax`: each step is read as its most probable symbol, so that small doubts do not add up. An agent that
-        is given the symbols needs an environment with labels (`info["labels"]`).
+        The episode ends when the agent believes that the task is satisfied or violated, when the environment ends it,
+        or after `most_steps`. No reward is read. `argmax`: use the most probable symbol of each step, so that small
+        doubts do not add up. An agent that is given the symbols needs an environment with labels (`info["labels"]`).
         """
         policy, label = Policy(self._trainer), labelling(None, env)
         policy._begin(formula, seed or 0, "argmax" if argmax else "open-loop")

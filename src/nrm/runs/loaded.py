@@ -19,30 +19,30 @@ from nrm.tracking import Belief
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """A trained run, with what it learned at hand."""
+    """A trained run: its configuration, policy, grounder and model."""
 
     config: RunConfig
     trainer: Trainer
-    """With its weights; to train further, take `RunFolder(path).load()`."""
+    """The trainer with its weights. To train further, use `RunFolder(path).load()`."""
 
     @property
     def model(self) -> NeuralRewardMachine:
-        """The neural reward machine; an error for methods that learn no symbols."""
+        """The neural reward machine; an error if the method learns no symbols."""
         return model_of(self.trainer)
 
     @cached_property
     def policy(self) -> Policy:
-        """What acts, step by step: `reset()`, then `act(observation)`."""
+        """The policy: `reset()`, then `act(observation)` at each step."""
         return Policy(self.trainer, self.config.task_named)
 
     @property
     def agent(self) -> Agent:
-        """What executes formulas, of a run on many tasks."""
+        """An agent of many tasks, which executes formulas; an error for runs on one task."""
         return Agent(self.trainer)
 
     @property
     def grounder(self) -> nn.Module:
-        """What names the symbols in observations (n, …): probabilities (n, symbols)."""
+        """The grounder: observations (n, …) to probabilities (n, symbols)."""
         return self.model.grounder
 
 
