@@ -60,6 +60,9 @@ def test_parquet_in_long_form(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     parquet.write_table(arrow.table(columns), path)
     check_table(load_episodes(path))
+    others = {"recording": arrow.array(columns["recording"]).dictionary_encode(), "verdict": [np.nan, 0.0, 1.0, 0.0]}
+    parquet.write_table(arrow.table(columns | others), path)
+    check_table(load_episodes(path))
     parquet.write_table(arrow.table(columns | {"x": [1.0, None, 2.0, 3.0]}), path)
     with pytest.raises(EpisodeFileError, match="row 2, column 'x'"):
         load_episodes(path)
@@ -91,6 +94,7 @@ def test_parquet_and_minari_need_their_extras(tmp_path: Path, monkeypatch: pytes
         ("recording,x,reward\nr,1,0\nr,abc,0\n", "line 3, column 'x': 'abc'"),
         ("recording,x,reward\nr,1,0\nr,,0\n", "line 3, column 'x': ''"),
         ("recording,x,reward\nr,nan,0\n", "line 2, column 'x': 'nan'"),
+        ("recording,x,reward\nr,1e300,0\n", "line 2, column 'x': '1e300'"),
         ("recording,x,reward\nr,1,inf\n", "line 2, column 'reward': 'inf'"),
         ("recording,x,verdict\nr,1,perhaps\n", "line 2, column 'verdict': 'perhaps'"),
         ("recording,x,verdict\nr,1,1\nr,1,0\n", "line 3: recording 'r' has two verdicts"),

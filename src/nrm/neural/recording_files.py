@@ -86,15 +86,16 @@ class LongForm:
 
     def _numbers(self, name: str, cells: Sequence[Any], places: Sequence[int]) -> NDArray[np.float64]:
         found = _numbers(cells)
-        bad = np.flatnonzero(~np.isfinite(found))
+        bad = np.flatnonzero(~(np.abs(found) <= np.finfo(np.float32).max))
         if bad.size:
             said = "features are finite numbers; drop the column, or mend the cell"
             raise self._error(name, cells[bad[0]], places[bad[0]], said if name in self.features else "a finite number")
         return found
 
     def _verdicts(self, cells: Sequence[Any], places: Sequence[int]) -> NDArray[np.int8]:
-        known = {cell: TRUTHS.get(str(cell).strip().lower()) for cell in set(cells)}
-        found = [known[cell] for cell in cells]
+        texts = list(map(str, cells))
+        known = {text: TRUTHS.get(text.strip().lower()) for text in set(texts)}
+        found = [known[text] for text in texts]
         if None in found:
             row = found.index(None)
             raise self._error("verdict", cells[row], places[row], "a verdict is true or false, 1 or 0, or empty")
@@ -104,9 +105,7 @@ class LongForm:
         found = ["" if cell is None else str(cell).strip() for cell in cells]
         if "" in found:
             row = found.index("")
-            raise self._error(
-                "symbol", cells[row], places[row], "name the true symbol of every row, or drop the column"
-            )
+            raise self._error("symbol", cells[row], places[row], "name the symbol of every row, or drop the column")
         return found
 
     def _error(self, name: str, cell: object, place: int, said: str) -> EpisodeFileError:
@@ -133,7 +132,7 @@ def parquet_rows(path: str) -> Iterator[Rows]:
         with parquet.ParquetFile(path) as file:
             form, begin = LongForm(file.schema_arrow.names, path, "row"), 1
             for batch in file.iter_batches():
-                columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+                columns = [column.to_pylist() for column in batch.columns]
                 yield form.read(columns, range(begin, begin + len(batch)))
                 begin += len(batch)
     except (OSError, ValueError) as error:  # what pyarrow raises
