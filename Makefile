@@ -60,6 +60,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.hidden_symbols --out out/bench
 	$(BIN)/python -m benchmarks.transfer --out out/bench
 	$(BIN)/python -m benchmarks.sweep_speed --out out/bench
+	$(BIN)/python -m benchmarks.monitoring --out out/bench
 	$(BIN)/python -m benchmarks.robot --out out/bench
 	$(BIN)/python -m benchmarks.minigrid --out out/minigrid
 

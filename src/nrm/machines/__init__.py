@@ -18,7 +18,7 @@ from nrm.machines.formats.task_file import load_task, save_task, task_from_text,
 from nrm.machines.formats.trace_file import TraceReader
 from nrm.machines.guards import class_text, move_texts
 from nrm.machines.monitor import Monitor, monitor
-from nrm.machines.moore import MooreMachine, Run, Verdict, verdicts_of
+from nrm.machines.moore import MooreMachine, Run, Verdict
 from nrm.machines.operations import (
     Difference,
     difference,
@@ -120,7 +120,6 @@ __all__ = [
     "to_dot",
     "unsatisfiable",
     "until_over",
-    "verdicts_of",
     "view_columns",
     "view_width",
     "with_rewards",

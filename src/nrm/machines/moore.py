@@ -37,11 +37,6 @@ class Verdict(str, Enum):
         return self.value
 
 
-def verdicts_of(machine: MooreMachine) -> tuple[Verdict, ...]:
-    """The verdict in each state of a machine."""
-    return machine.verdicts
-
-
 @dataclass(frozen=True)
 class Run:
     """What a machine did on a trace."""
