@@ -30,9 +30,9 @@ def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
 def test_families_are_counted_as_such(nrm_command: Nrm, tmp_path: Path) -> None:
     many_run(tmp_path / "many", "rm")
     said = ("report", str(tmp_path), "--recorded", "0")
-    assert nrm_command(*said).out.startswith("1 run, 1 family of tasks, 1 environment: wrote ")
+    assert nrm_command(*said).out.startswith("1 run, 1 task distribution, 1 environment: wrote ")
     run(tmp_path / "one", "rm", 0)
-    assert nrm_command(*said).out.startswith("2 runs, 1 task, 1 family of tasks, 2 environments: wrote ")
+    assert nrm_command(*said).out.startswith("2 runs, 1 task, 1 task distribution, 2 environments: wrote ")
 
 
 def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:

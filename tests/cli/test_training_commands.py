@@ -182,7 +182,7 @@ def test_a_finished_run_says_how_to_go_on_and_does(nrm_command: Nrm, tmp_path: P
     assert longer.status == 0
     assert "80 of 80 episodes" in longer.out
     refused = nrm_command("train", "--resume", str(run), "--total-timesteps", "9000", "--quiet")
-    assert "the run counts episodes" in refused.err
+    assert "the length of the run is in episodes" in refused.err
     assert "drop all options except" in nrm_command("train", "--resume", str(run), "--seed", "3").err
     (run / "cell.json").write_text('{"variant": "", "done": true}')
     assert "belongs to a sweep" in nrm_command("train", "--resume", str(run), "--total-episodes", "90").err
@@ -230,7 +230,7 @@ def test_a_run_is_resolved_once(tmp_path: Path, nrm_command: Nrm, monkeypatch: p
         (nrm.runs.choosing, "find_env"),
         (nrm.runs.config, "find_env"),
         (nrm.runs.config, "new_trainer"),
-        (nrm.runs.config, "task_from_toml"),
+        (nrm.runs.tasks, "task_from_toml"),
     ):
         counted(module, name)
     options = ("--task", "F gem", "--method", "nrm", "--env.slip", "0.1", "--grounding.every", "50", *QUICK)

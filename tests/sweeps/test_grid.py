@@ -185,9 +185,9 @@ CORRIDOR = "envs = ['tests.envs.own:Corridor']\n[settings.env]\nlabel = 'tests.e
             "tasks = ['own']",
             "no task is given",
         ),
-        (f"tasks = [1]\n{CORRIDOR}", "say with settings.env.symbols what these are in tests.envs.own:Corridor"),
+        (f"tasks = [1]\n{CORRIDOR}", "say what these are with settings.env.symbols"),
         (f"tasks = ['F dexk']\n{CORRIDOR}", "returned what the task lacks"),
-        (f"tasks = ['F mail']\n{CORRIDOR}", "settings.env.symbols where one holds at a time"),
+        (f"tasks = ['F mail']\n{CORRIDOR}", "settings.env.symbols; for several at once"),
         (
             f"tasks = ['F mail']\n{CORRIDOR}kwargs = {{sise = 2}}",
             "line 5: tests.envs.own:Corridor: unknown argument 'sise'; did you mean 'size'? (arguments: size, noise); "
