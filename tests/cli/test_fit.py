@@ -206,7 +206,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
             "--label-noise takes a number below 0.5, not 0.6",
         ),
         (["EPISODES", "--task", "3", "--label_noise", "0.1"], "noise needs a machine to learn"),
-        (["EPISODES", "--task", "3", "--grounder", "cnn"], "images have the shape"),
+        (["EPISODES", "--task", "3", "--grounder", "cnn"], "reads images of at least (8, 8, channels), not (2,)"),
         (["EPISODES", "--task", "3", "--grounder", "mpl"], "unknown grounder 'mpl'; did you mean 'mlp'?"),
         (["EPISODES", "--task", "3", "--grounder", "nowhere:Net"], "there is no module 'nowhere'"),
     ],

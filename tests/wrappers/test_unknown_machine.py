@@ -109,5 +109,5 @@ def test_stable_baselines_learn_the_machine_too() -> None:
     assert len(model.versions) >= 1
     with pytest.raises(EnvError, match="one and the same model"):
         agent.learn(1, callback=MachineCallback(nrm.tracking.unknown_machine(6)))
-    with pytest.raises(EnvError, match="GroundingCallback is for known tasks"):
+    with pytest.raises(EnvError, match="for known tasks use GroundingCallback"):
         MachineCallback(TASK)  # type: ignore[arg-type]

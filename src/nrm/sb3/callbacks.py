@@ -188,7 +188,8 @@ class MachineCallback(_Learning):
         """`model`: the one that the environment is wrapped with."""
         if not isinstance(model, MachineLearning):
             raise EnvError(
-                f"tracking.unknown_machine() is needed, not {type(model).__name__}; else use GroundingCallback"
+                f"MachineCallback needs tracking.unknown_machine(), not {type(model).__name__}; for known tasks use "
+                "GroundingCallback"
             )
         super().__init__(model, verbose)
         self.learning = model
