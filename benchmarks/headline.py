@@ -27,6 +27,7 @@ MODULES = {
     "translation": "translate",
     "shortcuts": "shortcuts",
     "grounding": "grounding",
+    "recordings": "recordings",
     "hidden-symbols": "hidden_symbols",
     "unknown-machines": "unknown_machines",
     "continuous": "continuous",

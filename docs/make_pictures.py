@@ -33,6 +33,14 @@ def main() -> None:
     nrm.draw(distinct, IMAGES / "shortcuts-distinct.png")
     imsave(IMAGES / "minigrid-worlds.png", minigrid_envs())
     task_view_picture(IMAGES / "task-view.png")
+    session_picture(IMAGES / "event-detector.png")
+
+
+def session_picture(path: Path) -> None:
+    """The picture that the page about event detectors draws."""
+    page = Path(__file__).parent / "how-to" / "event-detectors.md"
+    code = page.read_text().split("```python\n")[1].split("```")[0]
+    exec(code.replace('"session.png"', repr(str(path))), {})
 
 
 def task_view_picture(path: Path) -> None:

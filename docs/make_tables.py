@@ -279,6 +279,43 @@ def grounding() -> str | None:
     return drawn(heads, [*rows, ["all", *cells(None)]])
 
 
+def recordings() -> str | None:
+    """Event detectors from judged recordings."""
+    found = summary("recordings")
+    if found is None:
+        return None
+    columns = [
+        Column("steps right", "accuracy", form="{:.3f}".format),
+        Column("up to classes", "accuracy_modulo", form="{:.3f}".format),
+        Column("verdicts right", "verdicts", form="{:.3f}".format),
+        Column("CPU s", "cpu_seconds", form="{:.1f}".format),
+    ]
+    cases = sorted({tuple(row[name] for name in RECORDED) for row in rows_of("recordings")}, key=recorded)
+    rows = [
+        [data, str(rules), f"{count:,}", method, *(cell(found, [" ".join(map(str, case))], one) for one in columns)]
+        for case in cases
+        for data, rules, count, method, _ in [case]
+    ]
+    return drawn(["data", "rules", "sessions", "from", *(column.heading for column in columns)], rows)
+
+
+RECORDED = ("data", "rules", "recordings", "method", "case")
+
+
+def recorded(case: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Where a case stands: the hard one last."""
+    data, rules, count, method, mixing = case
+    order = ("verdicts", "rewards", "labels", "lstm")
+    return (
+        mixing != "mixed",
+        ("motions", "vowels", "digits-5", "digits-10").index(data),
+        rules,
+        method not in order,
+        count,
+        (order.index(method) if method in order else method),
+    )
+
+
 def continuous() -> str | None:
     """Continuous environments such as users write."""
     found = summary("continuous")
@@ -363,6 +400,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "flat-tuning": flat_tuning,
     "hidden-symbols": hidden_symbols,
     "grounding": grounding,
+    "recordings": recordings,
     "continuous": continuous,
     "shortcuts": shortcuts,
     "groundability": groundability,
