@@ -14,6 +14,7 @@ import torch
 import nrm
 from nrm.detectors import EventDetector
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, NrmWarning, UnknownSymbolError
+from nrm.machines import TaskSet
 
 SYMBOLS = ["a", "b", "c"]
 CENTRES = np.array([[0.0, 0.0], [40.0, 0.0], [0.0, 4.0]])
@@ -63,7 +64,8 @@ def test_judgements(fitted: EventDetector) -> None:
     assert found.satisfied[-1] > 0.9
     assert found.verdict
     lost = EventDetector("F a & G !c", SYMBOLS)
-    lost.model_ = nrm.NeuralRewardMachine(fitted.model_.grounder, lost._rules())
+    rule = nrm.compile(str(lost.tasks), SYMBOLS, reward="acceptance")
+    lost._take(nrm.NeuralRewardMachine(fitted.model_.grounder, TaskSet.of([rule])))
     judged = lost.judge(CENTRES[[0, 2]])
     assert judged.holds[0] > 0.9
     assert judged.violated[1] > 0.9

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,3 +62,20 @@ def test_bad_data_is_told() -> None:
     tree = Prefixes.of(found.machine, [["a", "b", "c"]])
     with pytest.raises(LimitError, match="visits"):
         _ = DataShortcuts(found.machine, tree, visits=3).count
+
+
+@pytest.mark.parametrize("formula", ["F(a & F b) & G !c", "F a & F b"])
+def test_verdicts_at_the_end_leave_what_all_maps_leave(formula: str) -> None:
+    names = ("a", "b", "c", "d")
+    machine = nrm.compile(formula, names, reward="acceptance")
+    generator = np.random.default_rng(0)
+    traces = [[names[letter] for letter in generator.integers(4, size=length)] for length in (1, 2, 3, 3, 4, 5)]
+    left = shortcuts(machine).left_by(traces, ends_only=True)
+    every = [dict(zip(names, image, strict=True)) for image in product(names, repeat=4)]
+    kept = [
+        one
+        for one in every
+        if all(machine.accepts([one[name] for name in trace]) == machine.accepts(trace) for trace in traces)
+    ]
+    assert left.count == len(kept) >= shortcuts(machine).left_by(traces).count
+    assert all((one in left) == (one in kept) for one in every)

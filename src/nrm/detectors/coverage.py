@@ -132,15 +132,18 @@ def _expected(
 
 def _counted(machine: MooreMachine, mapping: NDArray[np.int64], letters: Sequence[NDArray[np.int64]]) -> float:
     """The same of recordings whose letters are known."""
-    table = machine.transitions
-
-    def accepts(steps: NDArray[np.int64]) -> bool:
-        state = machine.initial
-        for letter in steps.tolist():
-            state = table[state, letter]
-        return bool(machine.accepting[state])
-
-    return float(sum(accepts(steps) != accepts(mapping[steps]) for steps in letters))
+    if not letters:
+        return 0.0
+    lengths = np.array([len(steps) for steps in letters])
+    padded = np.zeros((lengths.max(), len(letters)), dtype=np.int64)
+    for number, steps in enumerate(letters):
+        padded[: len(steps), number] = steps
+    said = mapped = np.full(len(letters), machine.initial)
+    for step, read in enumerate(padded):
+        real = lengths > step
+        said = np.where(real, machine.transitions[said, read], said)
+        mapped = np.where(real, machine.transitions[mapped, mapping[read]], mapped)
+    return float((machine.accepting[said] != machine.accepting[mapped]).sum())
 
 
 def _told(tasks: TaskSet, one: int, other: int, mapping: NDArray[np.int64], against: float) -> Told:

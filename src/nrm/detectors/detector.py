@@ -19,8 +19,9 @@ from nrm.detectors.coverage import Coverage, advice, coverage
 from nrm.detectors.export import export_grounder, model_card
 from nrm.detectors.learning import Descent, Labels, learn, split
 from nrm.detectors.recordings import Recording, as_letters, as_recordings, as_verdicts
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, NrmWarning, listing, unknown
-from nrm.machines import Alphabet, MachineLike, MooreMachine, TaskSet, Verdict, as_machine, compile_formula
+from nrm.detectors.rules import compiled_rules, rule_numbers
+from nrm.errors import ContradictionError, EpisodeError, LearningError, NrmWarning, unknown
+from nrm.machines import MachineLike, TaskSet, Verdict
 from nrm.neural import (
     GROUNDERS,
     EpisodeBuffer,
@@ -152,9 +153,9 @@ class EventDetector:
         groups: ArrayLike | None = None,
     ) -> Coverage:
         """What judged recordings can teach, before anything is learned; the arguments are those of `fit`."""
-        rules = self._rules()
+        rules = compiled_rules(self.tasks, self.symbols, self.reward)
         given = as_recordings(recordings, lengths, groups)
-        numbers = self._numbers(rules, tasks, len(given))
+        numbers = rule_numbers(rules, tasks, len(given))
         return coverage(rules, numbers, as_verdicts(verdicts, len(given)), [len(one) for one in given])
 
     def fit(
@@ -180,8 +181,9 @@ class EventDetector:
             groups: (steps,) which recording each step is of.
 
         """
-        rules, given = self._rules(), as_recordings(recordings, lengths, groups)
-        numbers, counts = self._numbers(rules, tasks, len(given)), [len(one) for one in given]
+        rules = compiled_rules(self.tasks, self.symbols, self.reward)
+        given = as_recordings(recordings, lengths, groups)
+        numbers, counts = rule_numbers(rules, tasks, len(given)), [len(one) for one in given]
         known = None if labels is None else as_letters(labels, rules.alphabet.symbols, counts)
         buffer = EpisodeBuffer.for_tasks(rules)
         if rewards is None:
@@ -195,7 +197,7 @@ class EventDetector:
                 raise EpisodeError(f"rewards of {len(rewards)} recordings, but there are {len(given)}")
             for one, paid, task in zip(given, rewards, numbers, strict=True):
                 buffer.add(one, rewards=paid, noise=self.verdict_noise, task=task)
-        self.model_ = self._begun(rules, buffer, given[0].shape[1:])
+        self._take(self._begun(rules, buffer, given[0].shape[1:]))
         if rewards is None and known is None and self.coverage_.weak:
             warnings.warn(advice(self.coverage_), NrmWarning, stacklevel=2)
         self._learn(buffer, given, known)
@@ -224,7 +226,7 @@ class EventDetector:
         rows = buffer.split(self.held_out, torch.Generator().manual_seed(self.seed))
         how = Descent(self.restarts, self.epochs, self.learning_rate, self.batch_size, self.seed)
         # The chain of a single machine is faster than that of a set.
-        learning = self.model_.of_task(0) if len(self._tasks()) == 1 else self.model_
+        learning = self._of_rule[0] if len(self._of_rule) == 1 else self.model_
         self.losses_ = learn(learning, *split(buffer.batch(), rows), labels, how)
         self.model_.eval()
         self._held_out = rows[1] or rows[0]
@@ -257,13 +259,13 @@ class EventDetector:
 
         `task`: the rule or its number, where there are several.
         """
-        number = self._numbers(self._tasks(), [task], 1)[0]
+        number = rule_numbers(self._tasks(), [task], 1)[0]
         return self._each(recordings, lengths, lambda one: self._judge(one, number))
 
     def score(self, recordings: Any, verdicts: Any, tasks: Sequence[Any] | None = None) -> float:
         """The share of recordings whose verdict is judged right."""
         given = as_recordings(recordings)
-        numbers = self._numbers(self._tasks(), tasks, len(given))
+        numbers = rule_numbers(self._tasks(), tasks, len(given))
         judged = [self._judge(one, number).verdict for one, number in zip(given, numbers, strict=True)]
         return float(np.mean(np.array(judged) == np.array(as_verdicts(verdicts, len(given)))))
 
@@ -280,7 +282,8 @@ class EventDetector:
         tasks = model.tasks
         assert tasks is not None
         found = cls(tasks.names[0] if len(tasks) == 1 else list(tasks.names), list(tasks.alphabet.symbols))
-        found.model_, found.shortcuts_ = model, shortcuts(tasks.machines)
+        found._take(model)
+        found.shortcuts_ = shortcuts(tasks.machines)
         return found
 
     def export(self, path: str | Path) -> Path:
@@ -302,49 +305,6 @@ class EventDetector:
             raise LearningError("this grounder does not say which observations it reads, so it cannot be exported")
         return (int(inputs),)
 
-    def _rules(self) -> TaskSet:
-        """The rules, compiled and checked."""
-        symbols = self.symbols
-        if isinstance(symbols, str) or len(symbols) < 2:
-            raise AlphabetError(f"give the names of at least two symbols, not {symbols!r}")
-        alphabet = Alphabet.exclusive(symbols)
-        rules = (
-            [self.tasks]
-            if isinstance(self.tasks, (str, MooreMachine)) or not isinstance(self.tasks, Sequence)
-            else self.tasks
-        )
-        machines = [
-            compile_formula(rule, alphabet, reward=self.reward) if isinstance(rule, str) else as_machine(rule, alphabet)
-            for rule in rules
-        ]
-        if not machines:
-            raise LearningError("a detector needs a rule: EventDetector('F(a & F b)', symbols=['a', 'b', 'c'])")
-        found = TaskSet(tuple(machines), tuple(map(str, rules)))
-        for rule, machine in zip(found.names, machines, strict=True):
-            if machine.accepting.all() or not machine.accepting.any():
-                kind = "passes" if machine.accepting.all() else "fails"
-                raise LearningError(f"every recording {kind} '{rule}', so that its verdict teaches nothing")
-            if machine.classes == 1:
-                raise LearningError(
-                    f"'{rule}' treats all of {listing(symbols)} alike, so that no verdict tells them apart"
-                )
-        return found
-
-    def _numbers(self, rules: TaskSet, tasks: Sequence[Any] | None, count: int) -> list[int]:
-        """(recordings,) the number of each recording's rule."""
-        if tasks is None:
-            if len(rules) > 1:
-                raise EpisodeError(f"there are {len(rules)} rules; say which each recording is of: tasks=[…]")
-            return [0] * count
-        if len(tasks) != count:
-            raise EpisodeError(f"rules of {len(tasks)} recordings, but there are {count}")
-        places = {name: number for number, name in enumerate(rules.names)}
-        found = [places.get(task, -1) if isinstance(task, str) else int(task) for task in tasks]
-        for number, task in enumerate(found):
-            if not 0 <= task < len(rules):
-                raise EpisodeError(f"recording {number} is of rule {tasks[number]!r}, not of {listing(rules.names)}")
-        return found
-
     def _check_both(self, verdicts: list[bool], labelled: bool) -> None:
         if len(set(verdicts)) < 2 and not labelled:
             all_ = "pass" if verdicts[0] else "fail"
@@ -363,6 +323,11 @@ class EventDetector:
         if not hasattr(self, "model_"):
             raise LearningError("this detector has learned nothing yet; call fit(recordings, verdicts) first")
         return self.model_
+
+    def _take(self, model: NeuralRewardMachine) -> None:
+        """Have a model, and those of its single rules."""
+        self.model_ = model
+        self._of_rule = [model.of_task(number) for number in range(len(self._tasks()))]
 
     def _tasks(self) -> TaskSet:
         tasks = self._fitted().tasks
@@ -385,10 +350,9 @@ class EventDetector:
         return letters
 
     def _judge(self, recording: Recording, task: int) -> Judgement:
-        machine = self._tasks().machines[task]
+        kinds = self._tasks().machines[task].verdicts
         with torch.no_grad():
-            states = self._fitted().of_task(task)(torch.from_numpy(recording)[None]).states[0].double().numpy()
-        kinds = machine.verdicts
+            states = self._of_rule[task](torch.from_numpy(recording)[None]).states[0].double().numpy()
         return Judgement(*(states[:, [kind is one for kind in kinds]].sum(1) for one in Verdict))
 
 

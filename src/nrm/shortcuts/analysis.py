@@ -262,9 +262,9 @@ class Shortcuts:
         group = symmetry_group(SymmetrySearch(bounded, work=self.work))
         return Shortcuts(self.machines, bounded, group, self.work, self.terms)
 
-    def left_by(self, traces: Iterable[Trace]) -> DataShortcuts:
-        """The mappings that change no reward on recorded traces."""
-        return DataShortcuts(self.machine, Prefixes.of(self.machine, traces))
+    def left_by(self, traces: Iterable[Trace], ends_only: bool = False) -> DataShortcuts:
+        """The mappings that change no reward on recorded traces; with `ends_only`, no potential at the end of one."""
+        return DataShortcuts(self.machine, Prefixes.of(self.machine, traces, ends_only))
 
     def __str__(self) -> str:
         rough = self.rough.every

@@ -29,13 +29,14 @@ class Prefixes:
     letters: tuple[Letter, ...]
     """The last letter of each prefix (-1 for the empty one)."""
     levels: tuple[int, ...]
-    """The machine's potential after each prefix."""
+    """The machine's potential after each prefix, -1 where it is not known."""
 
     @classmethod
-    def of(cls, machine: MooreMachine, traces: Iterable[Trace]) -> Prefixes:
+    def of(cls, machine: MooreMachine, traces: Iterable[Trace], ends_only: bool = False) -> Prefixes:
         """The tree of the traces; raises `TraceError` when there is not a single step."""
         children: dict[tuple[int, Letter], int] = {}
         parents, letters, states = [-1], [-1], [machine.initial]
+        ends = set()
         for number, trace in enumerate(traces, start=1):
             try:
                 steps = machine.alphabet.encode(trace)
@@ -49,13 +50,15 @@ class Prefixes:
                     letters.append(letter)
                     states.append(machine.next_state(states[node], letter))
                 node = child
+            ends.add(node)
         if len(parents) == 1:
             raise TraceError(
                 "the data set is empty: it has no trace with a step, so it says nothing and every map of letters is "
                 "left; record at least one trace"
             )
         levels = machine.level_of_state[states].tolist()
-        return cls(tuple(parents), tuple(letters), tuple(levels))
+        known = [level if node in ends or not ends_only else -1 for node, level in enumerate(levels)]
+        return cls(tuple(parents), tuple(letters), tuple(known))
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class DataShortcuts:
         for node, (parent, letter, level) in enumerate(steps):
             if node:
                 states.append(self.machine.next_state(states[parent], values.get(letter, letter)))
-                if levels[states[node]] != level:
+                if level not in (-1, levels[states[node]]):
                     return False
         return True
 
@@ -147,7 +150,7 @@ class _Counting:
                 self._spend(1 + len(sources) * len(domains[letter]))
                 for number, signs in actions[letter].items():
                     targets = [self.rows[source][number] for source in sources]
-                    results = [target if self.levels[target] == level else -1 for target in targets]
+                    results = [target if level in (-1, self.levels[target]) else -1 for target in targets]
                     signs.extend(results)
                     fitting = set(results) - {-1}
                     if fitting:
