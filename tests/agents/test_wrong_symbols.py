@@ -44,7 +44,7 @@ def made(**inference: float) -> Trainer:
 
 
 def test_the_machine_is_found_and_the_policy_sees_beliefs() -> None:
-    trainer = made(label_noise=0.05, states=6)
+    trainer = made(label_noise=0.05, max_states=6)
     trainer.run()
     inference = trainer.inference
     assert inference is not None

@@ -280,7 +280,7 @@ def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
         (["--method", "my_method:Clock"], "the method 'my_method:Clock' lacks name, label, knows"),
         (["--method", "broken:METHOD"], "importing 'broken:METHOD' failed: ZeroDivisionError: division by zero ("),
         (["--algorithm", "my_algorithm:"], "write module:name"),
-        (["--method", "failing:METHOD"], "a module of yours failed: ZeroDivisionError: division by zero ("),
+        (["--method", "failing:METHOD"], "your module failed: ZeroDivisionError: division by zero ("),
         (["--grounding.grounder", "my_method:Clock"], "lacks name, label, from_shape"),
     ],
 )

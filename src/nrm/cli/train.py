@@ -58,15 +58,14 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
 
         # The networks are small: more threads only get into each other's way.
         torch.set_num_threads(1)
-        folder, trainer = self._new() if self.resume is None else (self._resumed(self.resume), None)
+        folder, config, trainer = self._new() if self.resume is None else (self._resumed(self.resume), None, None)
         with locked(folder.path), folder.undone_on_failure(new=self.resume is None):
             remove_leftovers(folder.path)
-            if trainer is None:
+            if config is None or trainer is None:
                 folder.extend(self.total_episodes, self.total_timesteps)
-                trainer = folder.load(self.device)
+                config, trainer = folder.config(), folder.load(self.device)
             if trainer.done:
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
-                config = folder.config()
                 longer = f"{config.length_option} {2 * config.amount}"
                 way_on = f"to train longer: nrm train --resume {folder.path} {longer}"
                 print(f"the run in {folder.path} is already finished; {way_on}")
@@ -74,11 +73,11 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
                     train(folder, trainer, progress=progress, interrupted=interrupted)
-        _summarise(trainer, folder)
+        _summarise(trainer, folder, config)
         return 0 if trainer.done else 130
 
-    def _new(self) -> tuple[RunFolder, Trainer]:
-        """The folder of a new run, and its trainer. What cannot be built leaves no folder behind."""
+    def _new(self) -> tuple[RunFolder, RunConfig, Trainer]:
+        """The folder of a new run, its configuration and its trainer. What cannot be built leaves no folder behind."""
         from nrm.runs import RunFolder
 
         if self.out is None:
@@ -102,7 +101,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
                 NrmWarning,
                 stacklevel=2,
             )
-        return folder, trainer
+        return folder, config, trainer
 
     def _resumed(self, path: Path) -> RunFolder:
         """The folder of a run to go on with, once the options are seen to ask for nothing else."""
@@ -171,7 +170,7 @@ def _progress(trainer: Trainer, quiet: bool) -> Iterator[Callable[[Trainer], Non
         yield None if bars.disable else show
 
 
-def _summarise(trainer: Trainer, folder: RunFolder) -> None:
+def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
     from nrm.agents import diagnose
 
     history = trainer.history
@@ -204,6 +203,5 @@ def _summarise(trainer: Trainer, folder: RunFolder) -> None:
         print(f"last grounding check: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
-    config = folder.config()
     go_on = f"saved; continue with: nrm train --resume {folder.path}"
     print(config.about.way_on(folder.path, config) if trainer.done else go_on)

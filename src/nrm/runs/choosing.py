@@ -15,10 +15,10 @@ from nrm.agents import ALGORITHMS, METHODS, NetworkConfig, find_device
 from nrm.envs import End, EnvConfig, find_env
 from nrm.errors import ConfigError, unknown
 from nrm.files import parse_toml, read_text
-from nrm.machines import Task, alphabet_of, is_machine_file, task_of_machine_file, task_toml
+from nrm.machines import Task, alphabet_of, is_machine_file, task_of_machine_file
 from nrm.runs.config import RunConfig
 from nrm.runs.sections import Changes, Sections, base_sections, changed
-from nrm.runs.tasks import NO_RECIPE, about
+from nrm.runs.tasks import NO_RECIPE, Family, OneTask, about
 from nrm.runs.words import AUTO
 from nrm.samplers import TaskSetConfig
 
@@ -125,14 +125,16 @@ def choose_run(
         raise ConfigError(f"a task ({task}) and a task sampler ({tasks}) are given together; give one of them")
     changes = settings or {}
     place = env_as_set(env, changes)
-    found = None if tasks is not None else task if isinstance(task, Task) else _task(task, place)
-    what = about("" if found is None else task_toml(found), tasks)
+    if tasks is None:
+        what: OneTask | Family = OneTask.of(task if isinstance(task, Task) else _task(task, place))
+    else:
+        what = Family(tasks)
     chosen, usual = what.suits(place, algorithm)
     followed = read_recipe(usual if recipe == AUTO else recipe)
     sections = followed.applied(base_sections(place, method, ALGORITHMS[chosen].config(), what))
     sections = changed(sections, {name: new for name, new in changes.items() if name not in ("env", "world")}, also)
     counts = (num_envs, followed.num_envs, ALGORITHMS[chosen].num_envs)
-    return RunConfig(
+    config = RunConfig(
         task=what.text,
         env=env,
         method=method,
@@ -146,6 +148,8 @@ def choose_run(
         total_timesteps=total_timesteps,
         device=str(find_device(device)),
     )
+    vars(config)["about"] = what  # which has read the task already
+    return config
 
 
 def _task(text: str | None, env: EnvConfig) -> Task:

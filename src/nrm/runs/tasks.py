@@ -60,6 +60,13 @@ class OneTask:
     side_by_side = 16
     """Episodes that are tested side by side."""
 
+    @classmethod
+    def of(cls, task: Task) -> OneTask:
+        """The task as it is, which need not be read from its text again."""
+        made = cls(task_toml(task))
+        vars(made)["task"] = task
+        return made
+
     @cached_property
     def task(self) -> Task:
         """The task."""
@@ -67,7 +74,7 @@ class OneTask:
 
     def nameless(self) -> OneTask:
         """The same, whatever it is called."""
-        return OneTask(task_toml(replace(self.task, name="")))
+        return OneTask.of(replace(self.task, name=""))
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """The algorithm of that name, or if it is auto the one that suits an environment; and the recipe that does.

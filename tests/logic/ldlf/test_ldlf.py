@@ -130,7 +130,7 @@ def test_an_even_number_of_steps_which_ltlf_cannot_say() -> None:
         ("<a tt", 3, "unexpected 'tt'; expected an operator"),
         ("<a; b>", 6, "ends too early; expected a symbol, tt, ff"),
         ("a; b", 0, "a formula is expected, and this is a path: a ; b"),
-        ("<tt>a", 1, "a path is expected, and this is a formula: tt; to test it on the way, write (tt)?"),
+        ("<tt>a", 1, "a path is expected, and this is a formula: tt"),
         ("<!a*>tt", 2, "'!' is for steps and formulas, and this is a path: a*"),
         ("<a>true", 3, "in a formula write tt or ff"),
         ("<a & b*>tt", 5, "'&' is for steps and formulas"),
