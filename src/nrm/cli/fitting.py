@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
-from nrm.errors import NrmError, counted
+from nrm.errors import NrmError, counted, listing
 from nrm.inference import Episode
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
@@ -142,7 +142,15 @@ def _both(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -
 
 def _amount(episodes: EpisodeBuffer) -> Lines:
     amount = f"{len(episodes)}, {episodes.steps:,} steps, {episodes.distinct:,} distinct observations"
-    return {"episodes": amount}
+    return {"episodes": amount, "potentials": _shown(episodes)}
+
+
+def _shown(episodes: EpisodeBuffer) -> str:
+    """How many episodes show each potential; what is rare is hard to learn, and what is never shown cannot be."""
+    counts = [sum(bool((episode.levels == code).any()) for episode in episodes) for code in range(len(episodes.levels))]
+    amounts = [f"{level:g} in {count}" for level, count in zip(episodes.levels, counts, strict=True) if count]
+    missing = listing(f"{level:g}" for level, count in zip(episodes.levels, counts, strict=True) if not count)
+    return f"{listing(amounts)} of the episodes" + (f"; never {missing}" if missing else "")
 
 
 def _descended(record: FitRecord) -> Lines:
@@ -157,7 +165,10 @@ def _descended(record: FitRecord) -> Lines:
         "left to learn": f"{verdict} ({reason})",
     }
     if not record.explained:
-        lines["note"] = "no restart explains all rewards; if the task is right, try more restarts or epochs"
+        lines["note"] = (
+            "no restart explains all rewards. If few episodes show a potential, record more of these; if the task is "
+            "right, try more restarts or epochs"
+        )
     return lines
 
 
