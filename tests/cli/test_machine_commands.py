@@ -192,7 +192,7 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["check", "F a"], "--trace is missing; for example: nrm check"),
         (["check", "F a", "--trace", ""], "the trace is empty"),
         (["check", "F a", "--trace", "a,"], "step 2 is empty; write -"),
-        (["check", "F a", "--trace", "{a"], "is no trace"),
+        (["check", "F a", "--trace", "{a"], "'{a' is no step"),
         (["compile", "F a", "--out", "machine.pdf"], "use one of json, dot"),
         (["compile", "missing.txt"], "no such file"),
         (["compile", "F a", "--txt", "terminal"], "--txt is for machine files"),

@@ -67,7 +67,7 @@ def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_pat
 def test_options_that_would_do_nothing_are_refused(nrm_command: Nrm, obeys: str) -> None:
     assert "--family mixture" in nrm_command("evaluate", obeys, "--task", "F a", "--count", "3").err
     few = nrm_command("evaluate", obeys, "--family", "reach", "--count", "5000", "--episodes", "1")
-    assert "fewer than --count 5000" in few.err
+    assert "--count 5000" in few.err
     assert few.status == 0
     assert "--task 'F a'" in nrm_command("watch", obeys).err
 
