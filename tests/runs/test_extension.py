@@ -70,11 +70,11 @@ def test_runs_that_were_never_extended_say_nothing_of_it() -> None:
 def test_lengths_that_are_no_extension_are_refused(tmp_path: Path) -> None:
     config = choose_run("1", total_episodes=60)
     assert extended(config) == config
-    with pytest.raises(ConfigError, match=r"made for 60 episodes already.*--total-episodes 120"):
+    with pytest.raises(ConfigError, match=r"60 episodes.*--total-episodes 120"):
         extended(config, total_episodes=60)
-    with pytest.raises(ConfigError, match="counts episodes; say --total-episodes N"):
+    with pytest.raises(ConfigError, match="episodes; use --total-episodes N"):
         extended(config, total_timesteps=6000)
-    with pytest.raises(ConfigError, match="counts steps; say --total-timesteps N"):
+    with pytest.raises(ConfigError, match="--total-timesteps N"):
         extended(_ppo(640), total_episodes=100)
     env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
     unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", total_episodes=20, settings={"env": env})

@@ -298,7 +298,7 @@ def test_an_agent_that_has_learned_nothing_is_not_evaluated(tmp_path: Path) -> N
     train(folder, folder.load())
     assert folder.load_trained().done
     (folder.path / "checkpoint.pt").unlink()
-    with pytest.raises(FileError, match=r"checkpoint.pt is gone, although metrics.csv tells .* to begin that run"):
+    with pytest.raises(FileError, match=r"checkpoint.pt is missing, although metrics.csv .* to begin that run"):
         folder.load()
 
 
