@@ -214,15 +214,20 @@ def flat_tuning() -> str | None:
     found = summary("flat-tuning")
     if found is None:
         return None
-    columns = [Column("random", "random", form=success), Column("nested until", "nests", form=success)]
+    columns = [
+        Column("random", "random", form=success),
+        Column("nested until", "nests", form=success),
+        Column("seeds", "random", "runs", whole),
+    ]
     names = {
-        "base rm discrete": "as they are",
-        "one-step encoding rm discrete": "one-step task encoding",
-        "sde_sample_freq 4 rm discrete": "noise kept for four steps in training",
-        "no paid_at_end rm discrete": "rewards at every step, not at the end",
-        "no unpaid_end rm discrete": "leaving the plane costs nothing",
-        "patience 100 rm discrete": "longer training horizon, 100 steps",
-        "base rm continuous": "as they are, continuous actions",
+        "all mechanisms rm discrete": "RM, all five mechanisms",
+        "no stuck_noise rm discrete": "RM, without noise for agents that are stuck",
+        "no terminal_reward rm discrete": "RM, without terminal reward",
+        "no exit_penalty rm discrete": "RM, without a penalty for leaving",
+        "no curriculum rm discrete": "RM, without curriculum",
+        "horizon alone rm discrete": "RM, training horizon alone",
+        "horizon alone nrm discrete": "NRM, training horizon alone",
+        "horizon alone, grounding updates as elsewhere nrm discrete": "NRM, and the usual grounding updates: what ships",
     }
     rows = [
         [text, *(cell(found, [group], column) for column in columns)] for group, text in names.items() if group in found

@@ -22,10 +22,8 @@ from .errors import NrmError as NrmError
 from .logic import holds as holds, parse as parse
 from .machines import (
     Alphabet as Alphabet,
-    Monitor as Monitor,
     MooreMachine as MooreMachine,
     Task as Task,
-    Verdict as Verdict,
     compile_formula,
     difference as difference,
     draw as draw,
@@ -47,7 +45,6 @@ from .neural import (
     save_model as save_model,
 )
 from .report import write_report as write_report
-from .results import read_records as read_records
 from .runs import (
     RunConfig as RunConfig,
     choose_run as choose_run,
@@ -55,7 +52,7 @@ from .runs import (
     load_run as load_run,
     train as train,
 )
-from .shortcuts import Shortcuts as Shortcuts, diagnose as diagnose, explain as explain, shortcuts as shortcuts
+from .shortcuts import diagnose as diagnose, explain as explain, shortcuts as shortcuts
 from .sweeps import Grid as Grid, run_grid as run_grid
 from .wrappers import (
     NeuralRewardMachineVectorWrapper as NeuralRewardMachineVectorWrapper,
