@@ -40,7 +40,7 @@ def test_expected_refutations_are_those_of_all_strings(formula: str, one: int, o
 
 def test_examples_are_the_shortest_recordings_that_help() -> None:
     found = coverage(rules("F(a & F b) & G !c"), [0, 0], [True, False], [3, 4])
-    told = {(one.read, one.as_): one for one in found.told}
+    told = {(one.read, one.as_): one for one in found.pairs}
     assert told["d", "b"].example == ("a", "d")
     assert told["d", "b"].verdict is False
     assert told["a", "d"].example == ("a", "b")
@@ -67,7 +67,7 @@ def test_the_case_that_balanced_verdicts_hardly_teach_is_predicted() -> None:
 def test_after_learning_detected_symbols_are_counted() -> None:
     letters = [np.array([0, 3]), np.array([0, 1]), np.array([3, 3, 3])]
     found = coverage(rules("F(a & F b)"), [0, 0, 0], [False, True, False], [2, 2, 3], letters)
-    told = {(one.read, one.as_): one.recordings for one in found.told}
+    told = {(one.read, one.as_): one.recordings for one in found.pairs}
     assert told["d", "b"] == 1
     assert told["a", "c"] == 1
     assert told["c", "a"] == 0

@@ -22,7 +22,7 @@ FEW = 0.02
 
 
 @dataclass(frozen=True)
-class Told:
+class SymbolPair:
     """How well the recordings tell one symbol from another."""
 
     read: str
@@ -55,8 +55,8 @@ class Coverage:
 
     recordings: tuple[tuple[str, int, int], ...]
     """Each rule, with how many recordings pass it and how many fail it."""
-    told: tuple[Told, ...]
-    """For each two symbols how well they are told apart, the worst first."""
+    pairs: tuple[SymbolPair, ...]
+    """For each two symbols how well they are separated, the worst first."""
 
     @property
     def total(self) -> int:
@@ -64,20 +64,20 @@ class Coverage:
         return sum(passed + failed for _, passed, failed in self.recordings)
 
     @property
-    def weak(self) -> tuple[Told, ...]:
+    def weak(self) -> tuple[SymbolPair, ...]:
         """The confusions that few recordings refute, and that more recordings would."""
         few = FEW * self.total
-        return tuple(one for one in self.told if one.example is not None and one.recordings < few)
+        return tuple(one for one in self.pairs if one.example is not None and one.recordings < few)
 
     @property
-    def shortcuts(self) -> tuple[Told, ...]:
+    def shortcuts(self) -> tuple[SymbolPair, ...]:
         """The confusions that no verdict at all refutes."""
-        return tuple(one for one in self.told if one.example is None)
+        return tuple(one for one in self.pairs if one.example is None)
 
     def __str__(self) -> str:
         lines = [f"{rule}: {passed} recordings pass, {failed} fail" for rule, passed, failed in self.recordings]
         lines += [str(one) for one in (*self.shortcuts, *self.weak)]
-        return "\n".join(lines if len(lines) > len(self.recordings) else [*lines, "all symbols are told apart"])
+        return "\n".join(lines if len(lines) > len(self.recordings) else [*lines, "all symbols are separated"])
 
 
 def coverage(
@@ -95,7 +95,7 @@ def coverage(
     )
     symbols = range(len(tasks.alphabet.symbols))
     pairs = [(one, other) for one in symbols for other in symbols if one != other]
-    told = []
+    pairs = []
     for one, other in pairs:
         mapping = np.arange(len(symbols))
         mapping[one] = other
@@ -106,8 +106,8 @@ def coverage(
                 against += _expected(machine, mapping, np.asarray(lengths)[mine], passed[mine])
             else:
                 against += _counted(machine, mapping, [letters[number] for number in mine.tolist()])
-        told.append(_told(tasks, one, other, mapping, against))
-    return Coverage(recordings, tuple(sorted(told, key=lambda each: (each.example is not None, each.recordings))))
+        pairs.append(_pair(tasks, one, other, mapping, against))
+    return Coverage(recordings, tuple(sorted(pairs, key=lambda each: (each.example is not None, each.recordings))))
 
 
 def _expected(
@@ -146,14 +146,14 @@ def _counted(machine: MooreMachine, mapping: NDArray[np.int64], letters: Sequenc
     return float((machine.accepting[said] != machine.accepting[mapped]).sum())
 
 
-def _told(tasks: TaskSet, one: int, other: int, mapping: NDArray[np.int64], against: float) -> Told:
+def _pair(tasks: TaskSet, one: int, other: int, mapping: NDArray[np.int64], against: float) -> SymbolPair:
     names = tasks.alphabet.symbols
     found = [(_shortest(machine, mapping), rule) for machine, rule in zip(tasks.machines, tasks.names, strict=True)]
     examples = [(len(word[0]), word, rule) for word, rule in found if word is not None]
     if not examples:
-        return Told(names[one], names[other], against, None, None)
+        return SymbolPair(names[one], names[other], against, None, None)
     _, (letters, verdict), rule = min(examples, key=lambda example: example[0])
-    return Told(names[one], names[other], against, tuple(names[letter] for letter in letters), verdict, rule)
+    return SymbolPair(names[one], names[other], against, tuple(names[letter] for letter in letters), verdict, rule)
 
 
 def _shortest(machine: MooreMachine, mapping: NDArray[np.int64]) -> tuple[tuple[int, ...], bool] | None:

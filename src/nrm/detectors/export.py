@@ -71,7 +71,7 @@ def model_card(detector: EventDetector) -> str:
             *(f"- `{rule}`: {yes} recordings pass, {no} fail" for rule, yes, no in found.recordings),
         ]
         lines += ["", "## What the data cannot teach", *(f"- {one}" for one in (*found.shortcuts, *found.weak))]
-        lines += [] if found.shortcuts or found.weak else ["- nothing: all symbols are told apart"]
+        lines += [] if found.shortcuts or found.weak else ["- nothing: all symbols are separated"]
         lines += ["", "## Quality", f"- verdicts of held-out recordings judged right: {detector.held_out_score_:.3f}"]
         lines += [
             f"- restarts: {len(detector.losses_)}, least held-out loss {min(detector.losses_):.3f} nats a recording"
