@@ -227,7 +227,7 @@ def flat_tuning() -> str | None:
         "no curriculum rm discrete": "RM, without curriculum",
         "horizon alone rm discrete": "RM, training horizon alone",
         "horizon alone nrm discrete": "NRM, training horizon alone",
-        "horizon alone, grounding updates as elsewhere nrm discrete": "NRM, and the usual grounding updates, as shipped",
+        "horizon alone, grounding updates as elsewhere nrm discrete": "NRM, and the usual grounding updates, shipped",
     }
     rows = [
         [text, *(cell(found, [group], column) for column in columns)] for group, text in names.items() if group in found

@@ -95,7 +95,7 @@ def coverage(
     )
     symbols = range(len(tasks.alphabet.symbols))
     pairs = [(one, other) for one in symbols for other in symbols if one != other]
-    pairs = []
+    found = []
     for one, other in pairs:
         mapping = np.arange(len(symbols))
         mapping[one] = other
@@ -106,8 +106,8 @@ def coverage(
                 against += _expected(machine, mapping, np.asarray(lengths)[mine], passed[mine])
             else:
                 against += _counted(machine, mapping, [letters[number] for number in mine.tolist()])
-        pairs.append(_pair(tasks, one, other, mapping, against))
-    return Coverage(recordings, tuple(sorted(pairs, key=lambda each: (each.example is not None, each.recordings))))
+        found.append(_pair(tasks, one, other, mapping, against))
+    return Coverage(recordings, tuple(sorted(found, key=lambda each: (each.example is not None, each.recordings))))
 
 
 def _expected(
