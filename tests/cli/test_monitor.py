@@ -41,6 +41,18 @@ def test_every_step_gets_its_verdict_and_the_status_is_a_test_runners(nrm_comman
     assert nrm_command("monitor", "F (request | idle)", log).status == 0
 
 
+def test_recordings_may_be_called_cases(nrm_command: Nrm, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("case_id,activity\n1,ship\n2,pay\n")
+    outcome = nrm_command("monitor", "F ship", str(tmp_path / "log.csv"))
+    assert (outcome.status, "2 recordings: 1 passed, 1 failed" in outcome.out) == (1, True)
+
+
+def test_without_a_rule_one_is_asked_for(nrm_command: Nrm) -> None:
+    outcome = nrm_command("monitor")
+    assert outcome.status == 2
+    assert "no task is given" in outcome.err
+
+
 def test_json_has_an_object_a_line(nrm_command: Nrm, log: str) -> None:
     lines = [json.loads(line) for line in nrm_command("monitor", RULE, log, "--json").out.splitlines()]
     assert lines[0] == {"recording": "r1", "step": 1, "symbols": ["request"], "verdict": "open"}
@@ -78,6 +90,7 @@ def test_junit_has_a_test_case_for_each_recording(nrm_command: Nrm, tmp_path: Pa
 FORMS = {
     "a step a line": "request\nidle\ngrant\n",
     "CSV with symbols": "time,case,symbol,cost\n1,x,request,3\n2,x,idle,4\n3,x,grant,5\n",
+    "CSV with ids": "case_id,event\n7,request\n7,idle\n7,grant\n",
     "CSV with another delimiter": "\ufeffcase;activity\nx;request\nx;idle\nx;grant\n",
     "CSV with propositions": "case,request,grant,other\nx,1,0,\nx,0,false,\nx,No,TRUE,\n",
     "names": '"request"\n"idle"\n"grant"\n',

@@ -28,6 +28,14 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
+def test_columns_as_test_logs_call_them(tmp_path: Path) -> None:
+    text = "case_id,t,temperature,passed\n1,0,20.5,pass\n2,0,30,fail\n1,1,21,\n"
+    found = load_episodes(written(tmp_path / "log.csv", text))
+    assert found.observations.tolist() == [[20.5], [21], [30]]  # neither the time nor the verdict is a feature
+    assert found.verdicts is not None
+    assert found.verdicts.tolist() == [True, False]
+
+
 def check_table(found: RecordedEpisodes) -> None:
     assert found.names == ("r1", "r2")
     assert found.lengths.tolist() == [2, 2]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting):
-    """Learn a grounder, a machine or both from logged episodes (.npz), and save the model.
+    """Learn a grounder, a machine or both from logged episodes (.npz, CSV, Parquet or minari:ID), and save it.
 
     The folder --out, out/fit by default, gets model.pt, machine.json and record.json; give it to nrm monitor, or to nrm
     train --grounding.initial. The exit status is 1 if the model does not explain the episodes.

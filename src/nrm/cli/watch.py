@@ -72,7 +72,9 @@ class Watch(AgentOptions, OutOption):
             if symbols is not None and shown.read is not None:
                 lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
             lines += _learned_states(trainer, shown)
-            if shown.belief is not None and shown.memory.shape[-1] == 4 * machine.alphabet.size + 1:
+            # Of a task that is over the encoding says nothing: it is that of tasks that go on.
+            encoded = shown.belief is not None and shown.memory.shape[-1] == 4 * machine.alphabet.size + 1
+            if encoded and not bool(shown.done[0]):
                 lines.append(f"  {wish_line(machine, shown.memory[0].tolist())}")
             lines = lines if self.task is None else [self.task, *lines]
             if self.out is None:

@@ -20,14 +20,18 @@ from nrm.files import table_rows
 from nrm.neural.episode_file import RecordedEpisodes, load_npz, record_episodes
 
 ROLES = {
-    "recording": ("recording", "case", "episode"),
-    "time": ("time", "step"),
+    "recording": ("recording", "case", "episode", "recording_id", "case_id", "episode_id"),
+    "time": ("time", "step", "t", "timestamp"),
     "reward": ("reward",),
-    "verdict": ("verdict",),
+    "verdict": ("verdict", "passed"),
     "symbol": ("symbol",),
 }
 """The columns that are no features, by what they say."""
-TRUTHS = {"1": 1, "true": 1, "yes": 1, "1.0": 1, "0": 0, "false": 0, "no": 0, "0.0": 0, "": -1, "none": -1, "nan": -1}
+TRUTHS = {
+    **dict.fromkeys(("1", "1.0", "true", "yes", "pass", "passed"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "no", "fail", "failed"), 0),
+    **dict.fromkeys(("", "none", "nan"), -1),
+}
 """What stands for a verdict; -1 where none is given."""
 
 

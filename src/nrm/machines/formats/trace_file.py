@@ -20,7 +20,7 @@ from nrm.errors import FileError, TraceError, listing, shorten, suggestion
 from nrm.files import table_rows
 from nrm.machines.alphabet import Alphabet
 
-RECORDING = ("recording", "case", "case:concept:name")
+RECORDING = ("recording", "case", "recording_id", "case_id", "trace_id", "case:concept:name")
 SYMBOL = ("symbol", "symbols", "activity", "event", "concept:name")
 TRUTHS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
