@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nrm.automata import ListedLetters, cubes_of
-from nrm.automata.letters import LetterDiagram
+from nrm.automata.letters import LetterFunction
 from nrm.errors import LimitError
 
 
-def diagram_of_table(table: list[int], propositions: int) -> LetterDiagram:
+def diagram_of_table(table: list[int], propositions: int) -> LetterFunction:
     return ListedLetters(np.array(table, dtype=np.int32)).function(propositions)
 
 
@@ -72,7 +72,7 @@ def test_forty_propositions() -> None:
     levels = np.arange(37, -1, -1, dtype=np.int32)
     low = np.array([-1, *range(37)], dtype=np.int32)
     hazards = [bit for bit in range(40) if bit not in (3, 39)]
-    hazard = LetterDiagram(
+    hazard = LetterFunction(
         40, tuple(hazards), levels, low, np.full(38, -2, dtype=np.int32), np.array([37], dtype=np.int32)
     )
     assert hazard.sizes(2) == (4, 2**40 - 4)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import nrm
-from nrm.automata.letters import LetterDiagram
+from nrm.automata.letters import LetterFunction
 from nrm.automata.move_diagram import MoveDiagram
 from nrm.errors import LimitError, MachineError, NrmWarning
 from nrm.logic import Formula, holds
@@ -48,12 +48,12 @@ def machine() -> MooreMachine:
 def test_diagrams_give_the_same_machine_as_arrays(formula: Formula) -> None:
     alphabet = nrm.Alphabet.propositional(["c", "a", "b", "d"])
     expected = nrm.compile(formula, alphabet)
-    assert not isinstance(expected.letters, LetterDiagram)
+    assert not isinstance(expected.letters, LetterFunction)
     with pytest.MonkeyPatch.context() as patch:
         use_diagrams(patch)
         found = nrm.compile(formula, alphabet)
         assert isinstance(found.moves, MoveDiagram)
-        assert isinstance(found.letters, LetterDiagram)
+        assert isinstance(found.letters, LetterFunction)
     # States are numbered by the first proposition first, and otherwise by the last one first.
     assert (found.states, found.classes) == (expected.states, expected.classes)
     assert np.array_equal(found.letter_class, expected.letter_class)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nrm
-from nrm.automata.letters import LetterDiagram
+from nrm.automata.letters import LetterFunction
 from nrm.errors import LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.shortcuts import task_set_shortcuts
@@ -48,7 +48,7 @@ def test_diagrams_say_what_lists_of_letters_say(machine: MooreMachine) -> None:
     with pytest.MonkeyPatch.context() as patch:
         use_diagrams(patch)
         found = nrm.shortcuts(in_diagrams(plain.machine))
-        assert isinstance(found.machine.letters, LetterDiagram)
+        assert isinstance(found.machine.letters, LetterFunction)
         assert found.machine.letter_class.tolist() == plain.machine.letter_class.tolist()
         assert found.count == plain.count
         assert found.class_sizes == plain.class_sizes

@@ -33,13 +33,13 @@ Ways = dict[int, tuple[int, int, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class LetterDiagram(Diagram):
+class LetterFunction(Diagram):
     """The class of each letter over many propositions: a diagram with one root."""
 
     @classmethod
     def of_levels(
         cls, pairs: Sequence[NDArray[np.integer]], classes: NDArray[np.integer], propositions: int
-    ) -> LetterDiagram:
+    ) -> LetterFunction:
         """From each level's (places, 2) places at the next level for false and true, and the classes below the last."""
         references, count = -1 - classes.astype(np.int64), 0
         levels, sides = [], []
@@ -81,7 +81,7 @@ class LetterDiagram(Diagram):
     def members(self, number: int) -> None:
         """None: a class may have too many letters."""
 
-    def function(self, propositions: int) -> LetterDiagram:  # noqa: ARG002 - those that it is over
+    def function(self, propositions: int) -> LetterFunction:  # noqa: ARG002 - those that it is over
         return self
 
     def first_letters(self) -> dict[int, Letter]:
@@ -134,7 +134,7 @@ class LetterDiagram(Diagram):
                     shares[-1 - child] = shares.get(-1 - child, 0) + part
         return shares
 
-    def exchanged(self, images: Mapping[int, int], target: LetterDiagram) -> dict[int, int] | None:
+    def exchanged(self, images: Mapping[int, int], target: LetterFunction) -> dict[int, int] | None:
         """The class of `target` that each class becomes where propositions are exchanged, p for `images[p]`.
 
         With pi(x) = {images[p] : p in x} the target's class of pi(x) must follow from ours of x, and back; None where
@@ -250,10 +250,10 @@ class ListedLetters:
         found: list[Letter] = np.flatnonzero(self.numbers == number).tolist()
         return found
 
-    def function(self, propositions: int) -> LetterDiagram:
+    def function(self, propositions: int) -> LetterFunction:
         """The classes as a function of so many propositions."""
         halves = [np.arange(2 << level).reshape(2, -1).T for level in range(propositions)]
-        return LetterDiagram.of_levels(halves, self.numbers, propositions)
+        return LetterFunction.of_levels(halves, self.numbers, propositions)
 
     def truths(self, propositions: int) -> dict[int, Truths]:
         """For each class which propositions hold at some of its letters, and which do not at some."""
@@ -280,7 +280,7 @@ class ListedLetters:
         return [places.setdefault(row.tobytes(), len(places)) for row in where]
 
 
-LetterClasses: TypeAlias = ListedLetters | LetterDiagram
+LetterClasses: TypeAlias = ListedLetters | LetterFunction
 """The class of each letter; classes are numbered from 0."""
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of
-from nrm.automata.letters import Classes, LetterDiagram
+from nrm.automata.letters import Classes, LetterFunction
 from nrm.automata.mtbdd import LEAF, Limits
 from nrm.automata.partition import Blocks, letter_classes, scattered, split
 from nrm.automata.partition import Numbers as Numbering
@@ -34,7 +34,7 @@ class MoveDiagram(Diagram, Reaching):
     """The next state by state and letter: a root for each state, and states at the leaves."""
 
     @classmethod
-    def of_classes(cls, letters: LetterDiagram, columns: IntArray) -> MoveDiagram:
+    def of_classes(cls, letters: LetterFunction, columns: IntArray) -> MoveDiagram:
         """The moves (states, classes) of letter classes, state by state."""
         states, made, tables = len(columns), list[Numbers](), list[tuple[Numbers, ...]]()
 
@@ -92,7 +92,7 @@ class MoveDiagram(Diagram, Reaching):
             ) from None
         letters, targets = found
         columns = np.ascontiguousarray(np.array(targets, dtype=np.int32).T)
-        if isinstance(letters, LetterDiagram) or self.order != tuple(range(self.propositions)):
+        if isinstance(letters, LetterFunction) or self.order != tuple(range(self.propositions)):
             letters = letters.function(len(self.order)).placed(self.order, self.propositions)
         return Classes(*merged_classes(letters, columns))
 

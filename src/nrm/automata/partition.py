@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import IntArray
 from nrm.automata.diagram import NodeArrays
-from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterDiagram, ListedLetters, in_columns
+from nrm.automata.letters import MAX_LISTED, LetterClasses, LetterFunction, ListedLetters, in_columns
 from nrm.automata.mtbdd import Limits, Mtbdd
 
 Blocks = NDArray[np.int64]
@@ -109,7 +109,7 @@ def letter_classes(
         for below in edges:
             choice = np.concatenate([below[choice, 0], below[choice, 1]])
         return ListedLetters(choice.astype(np.int32)), targets
-    return LetterDiagram.of_levels(edges, np.arange(len(tuples)), variables), targets
+    return LetterFunction.of_levels(edges, np.arange(len(tuples)), variables), targets
 
 
 def _levels(
