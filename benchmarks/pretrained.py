@@ -17,7 +17,7 @@ import torch
 import tyro
 
 import nrm
-from benchmarks import letter_world
+from benchmarks import flat_world, letter_world
 from benchmarks.drawn_tasks import EIGHT
 from benchmarks.unseen import Tested, outcomes
 from nrm.files import write_text
@@ -56,6 +56,13 @@ AGENTS = {
         EIGHT,
         "F(pickaxe & F(gem & F door)) & G !lava",
     ),
+    "flat": Agent(
+        "a point that moves among nine discs of seven colours, which overlap",
+        "flat",
+        2_400_000,
+        flat_world.PUBLISHED,
+        "F(orange & (!red U magenta))",
+    ),
 }
 
 
@@ -64,7 +71,7 @@ class Config:
     """Train one agent."""
 
     name: tyro.conf.Positional[str]
-    """letter or layouts."""
+    """letter, layouts or flat."""
     steps: int | None = None
     """Steps of training, if not the usual ones."""
     episodes: int = 500
@@ -108,7 +115,8 @@ Success on unseen formulas, sampled actions, no rewards read. Mean: {np.mean([on
 | --- | ---: |
 {chr(10).join(lines)}
 
-One agent: the benchmark pages have means over seeds. Penalties discourage violations; they guarantee nothing.
+One agent: the benchmark pages have means over seeds. A good mean does not exclude a formula on which it fails, so try
+yours: `nrm evaluate {name} --task FORMULA`. Penalties discourage violations; they guarantee nothing.
 """
 
 

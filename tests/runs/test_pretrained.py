@@ -15,6 +15,7 @@ from nrm.runs.folder import PRETRAINED
 TASKS = {
     "letter": "F(a & (!b U c)) & F d",
     "layouts": "F(pickaxe & F gem) & G !lava",
+    "flat": "F(orange & (!red U magenta))",
 }
 
 

@@ -47,7 +47,7 @@ class LoadedRun:
 
 
 def load_run(path: Path | str) -> LoadedRun:
-    """Load a trained run from its folder, or a pretrained agent by name: `letter` or `layouts`.
+    """Load a trained run from its folder, or a pretrained agent by name: `letter`, `layouts` or `flat`.
 
     Only the weights that acting needs are read, about a megabyte.
     """
