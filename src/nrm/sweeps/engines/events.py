@@ -113,7 +113,3 @@ def _work(connection: Connection[Any, Any], cell: Any, store: str, seconds: floa
         connection.send(("failed", grid_words(describe(error))))
     else:
         connection.send(("done" if done else "saved",))
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,7 @@ from nrm.errors import EngineError
 from nrm.sweeps.engines.events import EngineSettings, Event
 from nrm.sweeps.expansion import Cell
 
-WORKER = ("-m", "nrm.sweeps.engines.events")
+WORKER = ("-c", "from nrm.sweeps.engines.events import main; main()")
 """What Python is asked to run in a worker process."""
 
 
