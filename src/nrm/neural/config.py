@@ -33,7 +33,7 @@ class FitSettings(Checked):
     batch_size: Count | None = None
     """Episodes in a minibatch. Default: all."""
     restarts: Count = 32
-    """Maximum number of random restarts. The first that explains the episodes is taken; see target. During training an
+    """Maximum number of random restarts. The first that explains the episodes is taken. During training an
     eighth of it, unless the objective is em."""
 
     error: ClassVar[type[NrmError]] = LearningError
