@@ -34,6 +34,7 @@ default_role = "literal"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["nrm.css"]
+html_js_files = ["scroll.js"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_theme_options = {

@@ -1,7 +1,7 @@
 """Film the report's player, for the README: `make demo`, then `python docs/make_film.py`.
 
 The page is opened in Debian's Chromium, an episode is stepped through, and every step becomes a picture: the formula,
-the machine with the present state lit, and the player beside it.
+the player, and below it the machine with the present state lit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GAP = 16
 
 
 def main(
-    page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images/player.gif"), width: int = 900
+    page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images/player.gif"), width: int = 720
 ) -> None:
     """Step through the first formula that was never trained."""
     with sync_playwright() as driver:
@@ -28,7 +28,7 @@ def main(
         shown.goto(page.resolve().as_uri())
         shown.wait_for_selector(".player")
         shown.add_style_tag(
-            content=".transport, .keys { display: none !important } .player { outline: none !important }"
+            content=".transport, .keys, .sight { display: none !important } .player { outline: none !important }"
             "#formula { background: white !important } #formula .text { font-size: 20px; display: inline-block }"
             "#machine { position: fixed; top: 2200px; left: 0; z-index: 9; overflow: visible !important; mask: none; }"
             "#machine, #machine svg { width: max-content; max-width: none !important; background: white }"
@@ -53,16 +53,14 @@ def main(
 
 
 def frame(shown: Any, width: int) -> Image.Image:
-    """One picture: the formula with its ticks above the machine and the player, side by side."""
-    formula, machine, player = (part(shown, name) for name in ("#formula .text", "#machine svg", ".player"))
-    half = (width - 3 * GAP) // 2
-    machine, player = (scaled(one, half) for one in (machine, player))
-    top = formula.height + 2 * GAP
-    height = top + max(machine.height, player.height) + GAP
-    picture = Image.new("RGB", (width, height), "white")
-    picture.paste(formula, (GAP, GAP))
-    picture.paste(player, (GAP, top))
-    picture.paste(machine, (2 * GAP + half, top + (height - top - GAP - machine.height) // 3))
+    """One picture: the formula with its ticks, the player, and the machine."""
+    formula, player, machine = (part(shown, name) for name in ("#formula .text", ".player", "#machine svg"))
+    rows = [formula, *(scaled(one, width - 2 * GAP) for one in (player, machine))]
+    picture = Image.new("RGB", (width, sum(one.height + GAP for one in rows) + GAP), "white")
+    top = GAP
+    for one in rows:
+        picture.paste(one, (GAP, top))
+        top += one.height + GAP
     return picture
 
 

@@ -33,11 +33,15 @@ CONSOLE = re.compile(r"```console\n\$ (nrm [^\n]*)\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 YOURS = re.compile(r"\bmine:|\bmy_module:|minigrid:")
 """Commands with modules that a reader writes, or that need an extra."""
+IN_ORDER = ("five-minutes", "check-rewards", "fit-from-logs", "monitor", "own-environment", "use-an-agent")
+"""Pages whose examples and commands run one after the other in one folder; their Python is `mine.py`, too."""
 
 
 def blocks(pattern: re.Pattern[str]) -> list[object]:
     found: list[object] = []
     for page in PAGES:
+        if pattern is PYTHON and page.stem in IN_ORDER:
+            continue
         text = page.read_text()
         for match in pattern.finditer(text):
             line = text[: match.start()].count("\n") + 1
@@ -128,17 +132,23 @@ def test_commands_are_understood(line: str, tmp_path: Path, monkeypatch: pytest.
         cli._parsed(given)
 
 
-@pytest.mark.parametrize("page", ["monitor", "fit-from-logs"])
-def test_pages_run_from_top_to_bottom(page: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", IN_ORDER)
+def test_pages_run_from_top_to_bottom(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     command = tmp_path / "bin" / "nrm"
     command.parent.mkdir()
     command.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from nrm.cli import main; main()' \"$@\"\n")
     command.chmod(0o755)
     paths = {"PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONPATH": str(Path(nrm.__file__).parents[1])}
-    text = (DOCS / "how-to" / f"{page}.md").read_text()
-    for kind, code in re.findall(r"```(python|sh)\n(.*?)```", text, re.DOTALL):
-        run = [sys.executable, "-c", code] if kind == "python" else ["sh", "-c", code]
-        done = subprocess.run(run, cwd=tmp_path, env={**os.environ, **paths}, capture_output=True, text=True)
+    (path,) = (path for path in PAGES if path.stem == page)
+    for kind, code in re.findall(r"```(python|sh)\n(.*?)```", path.read_text(), re.DOTALL):
+        if kind == "python":
+            (tmp_path / "mine.py").write_text(code)
+            Results(code, capsys).run({"nrm": nrm})
+            continue
+        done = subprocess.run(["sh", "-c", code], env={**os.environ, **paths}, capture_output=True, text=True)
         assert done.returncode in (0, 1), f"{code}\n{done.stderr}"
         assert "error" not in done.stderr.lower(), f"{code}\n{done.stderr}"
 
@@ -197,9 +207,9 @@ def test_old_addresses_lead_to_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_grid_files_of_the_docs_are_grids() -> None:
     text, many, own = re.findall(r"```toml\n(.*?)```", (DOCS / "how-to" / "sweeps.md").read_text(), re.DOTALL)
-    grid = grid_from_toml(text.replace(', "mine.toml"]', "]"))
+    grid = grid_from_toml(text)
     mine = own.replace("mine:Office", "tests.envs.own:Corridor").replace("mine:label", "tests.envs.own:holds")
-    assert len(grid_from_toml(mine.replace(', "order.json"]', "]")).cells) == 3
+    assert len(grid_from_toml(mine).cells) == 3
     assert {cell.variant for cell in grid.cells} == {"base", "large"}
     assert {cell.variant for cell in grid_from_toml(many).cells} == {"base", "few"}
 
