@@ -22,7 +22,7 @@ from nrm.runs.lock import locked
 from nrm.sweeps import Grid
 from nrm.sweeps.cells import RUNS, cell_path, cell_state, run_cell
 from nrm.sweeps.engines.cluster import pack, unpack
-from nrm.sweeps.engines.events import _work
+from nrm.sweeps.engines.local import serve
 
 torch.set_num_threads(1)
 GRID = Grid(("1",), methods=("rm",), total_episodes=40, num_envs=4)
@@ -110,15 +110,15 @@ def test_a_full_disk_fails_the_cell_and_the_worker_goes_on(tmp_path: Path, monke
     ours, theirs = Pipe()
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        _work(theirs, CELL, str(tmp_path), 0.0)
+        serve(theirs, CELL, str(tmp_path), 0.0)
     kind, why = ours.recv()
     assert kind == "failed"
     assert "No space left on device" in why
     assert list((tmp_path / "runs").iterdir()) == []
-    _work(theirs, CELL, str(tmp_path), 0.0)
+    serve(theirs, CELL, str(tmp_path), 0.0)
     while (message := ours.recv())[0] == "progress":
         pass
-    assert message == ("done",)
+    assert message == ("done", "")
 
 
 def test_unforeseen_errors_say_where_they_arose() -> None:

@@ -64,7 +64,7 @@ DIES = """
 import os, sys
 from multiprocessing.connection import Connection
 pipe = Connection(int(sys.argv[1]))
-pipe.send(("ready",))
+pipe.send(("ready", os.getpid()))
 pipe.poll(None)
 os.kill(os.getpid(), 9)
 """

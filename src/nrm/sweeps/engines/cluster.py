@@ -1,8 +1,7 @@
-"""The Ray engine: cells as tasks of a cluster. Workers need not share a disk with the grid folder.
+"""The Ray engine: workers are actors of a cluster. They need not share a disk with the grid folder.
 
-A task trains in a temporary folder of its own and ships the folder's files to a mailbox at every checkpoint; only the
-main process writes in the grid folder. When a worker dies, Ray runs the task again, and it goes on from the newest
-files in the mailbox. Runs are deterministic, so the results are the same from wherever it goes on.
+An actor trains in a temporary folder and ships the folder's files at every checkpoint; only the main process writes in
+the grid folder. When an actor dies, another one goes on from there. Runs are deterministic, so results are the same.
 """
 
 from __future__ import annotations
@@ -13,19 +12,23 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import Pipe
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
+import torch
+
 from nrm.agents import Trainer
-from nrm.errors import EngineError, FileError, describe, require
+from nrm.errors import EngineError, FileError, require
 from nrm.files import write_bytes
 from nrm.runs import RunFolder, whole_folder
-from nrm.sweeps.cells import CELL_FILE, cell_path, run_cell
-from nrm.sweeps.engines.events import EngineSettings, Event, Reporter
+from nrm.sweeps.cells import CELL_FILE, cell_path
+from nrm.sweeps.engines.events import EngineSettings, Event, Pool, Worker, trained
 from nrm.sweeps.expansion import Cell
-from nrm.sweeps.grid_file import grid_words
 
 HEALTH_SECONDS = 60.0
 Files = dict[str, bytes]
@@ -34,7 +37,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True)
 class RayEngine(EngineSettings):
-    """Trains cells as tasks of a Ray cluster, each on one CPU; `processes` is for a cluster that is started here."""
+    """Trains cells on a Ray cluster, one on each CPU; `processes` is for a cluster that is started here."""
 
     address: str | None = None
     """Of an existing cluster: host:port or auto. A cluster is started on this machine when absent."""
@@ -51,7 +54,8 @@ class RayEngine(EngineSettings):
         if not borrowed:
             self._connect(ray)
         try:
-            yield from _Tasks(ray, self, store, cells).events(interrupted)
+            most = max(1, int(ray.cluster_resources().get("CPU", 1)))
+            yield from Pool(cells, most, self.retries, lambda: RayWorker(ray, store, self.seconds)).events(interrupted)
         except ray.exceptions.RayError as error:
             raise EngineError(f"the Ray cluster has gone ({error}); run the same command again to go on") from None
         finally:
@@ -76,128 +80,86 @@ class RayEngine(EngineSettings):
             raise EngineError(f"no Ray cluster answers at '{self.address}': {error}") from None
 
 
-class _Tasks:
-    """The tasks of one call of the engine."""
+class RayWorker(Worker):
+    """An actor with one CPU of the cluster. A thread passes on what it tells, and keeps the files that it ships."""
 
-    def __init__(self, ray: Any, engine: RayEngine, store: Path, cells: Sequence[Cell]) -> None:
-        self.ray = ray
-        self.store = store
-        self.mailbox = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Mailbox).remote()
-        task = ray.remote(num_cpus=1, max_retries=engine.retries)(train_cell)
-        self.cells = {cell.name: cell for cell in cells}
-        self.refs: dict[Any, Cell] = {}
-        for cell in cells:
-            files = pack(cell_path(store, cell))
-            self.refs[task.remote(cell, files, str(cell_path(store, cell)), engine.seconds, self.mailbox)] = cell
-        self.begun: set[str] = set()
+    def __init__(self, ray: Any, store: Path, seconds: float) -> None:
+        pipe, self._ours = Pipe()
+        super().__init__(pipe)
+        self._ray, self._store, self._seconds = ray, store, seconds
+        self._path = store
+        # Training, telling and the order to stop need a thread each.
+        self._actor = ray.remote(num_cpus=1, max_concurrency=3)(Trainee).remote()
+        self._thread = Thread(target=self._listen, daemon=True)
+        self._thread.start()
 
-    def events(self, interrupted: Callable[[], bool]) -> Iterator[Event]:
-        stopping = False
-        while self.refs:
-            if interrupted() and not stopping:
-                stopping = True
-                for ref, cell in list(self.refs.items()):
-                    if cell.name not in self.begun:  # in the queue: nothing is lost
-                        self.ray.cancel(ref)
-                        del self.refs[ref]
-                continue
-            ended, _ = self.ray.wait(list(self.refs), num_returns=len(self.refs), timeout=0.3)
-            # What is in the mailbox was sent before a task ended: it must be read first.
-            under_way = {cell.name for cell in self.refs.values()}
-            for name, kind, content in self.ray.get(self.mailbox.exchange.remote(stopping, under_way)):
-                if name in under_way:
-                    yield from self._read(name, kind, content)
-            for ref in ended:
-                yield self._end(self.refs.pop(ref), ref)
+    def train(self, cell: Cell) -> None:
+        """Send the cell with the files of its folder."""
+        self._path = cell_path(self._store, cell)
+        self._actor.train.remote(cell, pack(self._path), str(self._path), self._seconds)
 
-    def _read(self, name: str, kind: str, content: Any) -> Iterator[Event]:
-        """Take in what a task tells."""
-        cell = self.cells[name]
-        if kind == "begun":
-            if name in self.begun:
-                yield Event("retried", cell, message="its worker died; it goes on from its last checkpoint")
-            self.begun.add(name)
-            yield Event("begun", cell, process=content)
-        elif kind == "progress":
-            yield Event("progress", cell, reached=content[0], mean=content[1])
-        else:
-            try:
-                unpack(content, cell_path(self.store, cell))
-            except FileError:
-                return  # a checkpoint that cannot be kept costs time only; the end of the run is another matter
+    def stop(self) -> None:
+        """Ask the actor to save."""
+        self._actor.stop.remote()
 
-    def _end(self, cell: Cell, ref: Any) -> Event:
-        """Take in the end of a task."""
+    def death(self) -> str:
+        """How the process ended: Ray tells no more."""
+        return "was lost"
+
+    def close(self) -> None:
+        """End the actor."""
+        self._ray.kill(self._actor)
+        self.pipe.close()
+        self._thread.join()
+
+    def _listen(self) -> None:
+        lost = ""
+        with self._ours, suppress(self._ray.exceptions.RayError, OSError):
+            while True:
+                for kind, *rest in self._ray.get(self._actor.news.remote()):
+                    if kind == "files":
+                        lost = self._lost(rest[0])
+                    else:  # a checkpoint that cannot be kept costs time only; the end of the run is another matter
+                        self._ours.send(("failed", lost) if kind == "done" and lost else (kind, *rest))
+
+    def _lost(self, files: Files) -> str:
+        """Why files cannot be kept in the grid folder; empty where they are."""
         try:
-            outcome, content = self.ray.get(ref)
-            if outcome == "failed":
-                return Event("failed", cell, message=content)
-            unpack(content, cell_path(self.store, cell))
-        except self.ray.exceptions.RayError as error:
-            reason = str(error).strip().splitlines()[0]
-            return Event("failed", cell, message=f"Ray gave up on it ({type(error).__name__}: {reason})")
+            unpack(files, self._path)
         except FileError as error:
-            return Event("failed", cell, message=str(error))
-        return Event(outcome, cell)
+            return str(error)
+        return ""
 
 
-class Mailbox:
-    """An actor between tasks and the main process: letters one way, the order to stop the other way.
-
-    It may be killed as any worker: Ray starts it again, empty, and what it held costs time only.
-    """
+class Trainee:
+    """What runs in the cluster: it trains cells in temporary folders, and keeps what it has to tell until asked."""
 
     def __init__(self) -> None:
-        self.letters: list[tuple[str, str, Any]] = []
-        self.newest: dict[str, Files] = {}
-        self.stop = False
+        self._told: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self._told.put(("ready", os.getpid()))
+        self._stopping = False
 
-    def post(self, name: str, kind: str, content: Any) -> bool:
-        """Send a letter about a cell; whether its task shall stop."""
-        if kind == "files":
-            self.newest[name] = content
-        self.letters.append((name, kind, content))
-        return self.stop
+    def news(self) -> list[tuple[Any, ...]]:
+        """All messages since the last time, once there is one."""
+        return [self._told.get(), *(self._told.get() for _ in range(self._told.qsize()))]
 
-    def files(self, name: str) -> Files | None:
-        """The newest files that a task has shipped."""
-        return self.newest.get(name)
+    def stop(self) -> None:
+        """Save the cell, and end it."""
+        self._stopping = True
 
-    def exchange(self, stop: bool, under_way: set[str]) -> list[tuple[str, str, Any]]:
-        """Take all letters, say whether to stop, and which cells' files are still needed."""
-        self.stop = stop
-        self.newest = {name: files for name, files in self.newest.items() if name in under_way}
-        letters, self.letters = self.letters, []
-        return letters
+    def train(self, cell: Cell, files: Files, place: str, seconds: float) -> None:
+        """Train a cell from the files of its folder; `place`: where that is for the user."""
+        torch.set_num_threads(1)
+        with tempfile.TemporaryDirectory(prefix="nrm-") as temporary:
+            folder = ShippedFolder(Path(temporary) / cell.name, lambda packed: self._tell("files", packed))
+            unpack(files, folder.path)
+            kind, why = trained(cell, folder, seconds, self._tell, lambda: self._stopping)
+            if kind != "failed":
+                self._tell("files", pack(folder.path))
+            self._tell(kind, why.replace(str(folder.path), place))
 
-
-def train_cell(cell: Cell, files: Files, place: str, seconds: float, mailbox: Any) -> tuple[str, Any]:
-    """The task: train a cell, from the newest files there are; ("done" or "saved", files) or ("failed", why)."""
-    import ray
-    import torch
-
-    torch.set_num_threads(1)
-    stop = False
-
-    def post(kind: str, content: Any) -> None:
-        def send() -> None:
-            nonlocal stop
-            stop = ray.get(mailbox.post.remote(cell.name, kind, content))
-
-        postman.submit(send)
-
-    # Ray lends out the CPU of a task whose main thread waits for an answer, so another thread does.
-    with ThreadPoolExecutor(1) as postman, tempfile.TemporaryDirectory(prefix="nrm-") as temporary:
-        post("begun", os.getpid())
-        shipped = postman.submit(lambda: ray.get(mailbox.files.remote(cell.name))).result()
-        folder = ShippedFolder(Path(temporary) / cell.name, lambda packed: post("files", packed))
-        unpack(shipped or files, folder.path)
-        progress = Reporter(lambda reached, mean: post("progress", (reached, mean)))
-        try:
-            done = run_cell(cell, folder, seconds, progress, interrupted=lambda: stop)
-        except Exception as error:
-            return "failed", grid_words(describe(error)).replace(str(folder.path), place)
-        return "done" if done else "saved", pack(folder.path)
+    def _tell(self, *message: Any) -> None:
+        self._told.put(message)
 
 
 class ShippedFolder(RunFolder):

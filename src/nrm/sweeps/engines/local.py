@@ -6,19 +6,25 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter, deque
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from nrm.errors import EngineError
-from nrm.sweeps.engines.events import EngineSettings, Event
+import torch
+
+from nrm.errors import NrmWarning, ShownWarnings
+from nrm.runs import RunFolder
+from nrm.sweeps.cells import cell_path
+from nrm.sweeps.engines.events import EngineSettings, Event, Pool, Worker, trained
 from nrm.sweeps.expansion import Cell
+from nrm.sweeps.grid_file import grid_words
 
-WORKER = ("-c", "from nrm.sweeps.engines.events import main; main()")
+WORKER = ("-c", "from nrm.sweeps.engines.local import main; main()")
 """What Python is asked to run in a worker process."""
 
 
@@ -28,26 +34,22 @@ class LocalEngine(EngineSettings):
 
     def run(self, cells: Sequence[Cell], store: Path, lock: int, interrupted: Callable[[], bool]) -> Iterator[Event]:
         """Train cells; see `Engine`."""
-        pool = _Pool(self, store, lock, deque(cells))
-        try:
-            yield from pool.events(interrupted)
-        finally:
-            pool.close()
+        most = self.processes or os.cpu_count() or 1
+        return Pool(cells, most, self.retries, lambda: LocalWorker(store, self.seconds, lock)).events(interrupted)
 
 
-class _Worker:
-    """A process, the pipe to it, and the cell that it trains."""
+class LocalWorker(Worker):
+    """A process of this machine, and the pipe to it."""
 
-    def __init__(self, lock: int) -> None:
-        self.cell: Cell | None = None
-        self.ready = False
-        self.pipe: Connection[Any, Any]
-        self.pipe, theirs = Pipe()
+    def __init__(self, store: Path, seconds: float, lock: int) -> None:
+        self._order = str(store), seconds
+        pipe, theirs = Pipe()
+        super().__init__(pipe)
         command = [sys.executable, *WORKER, str(theirs.fileno())]
         # Ctrl-C reaches all processes of a terminal. Workers are born deaf to it; the pipe tells them to stop.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self.process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -58,105 +60,27 @@ class _Worker:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
 
-    def send(self, order: object) -> None:
-        """Give an order; one that has died in the meantime is noticed when its pipe is read."""
-        try:
-            self.pipe.send(order)
-        except OSError:
-            return
+    def train(self, cell: Cell) -> None:
+        """Send the cell; a process that has died in the meantime is noticed when its pipe is read."""
+        with suppress(OSError):
+            self.pipe.send((cell, *self._order))
+
+    def stop(self) -> None:
+        """Anything in the pipe is an order to stop."""
+        with suppress(OSError):
+            self.pipe.send(None)
 
     def death(self) -> str:
         """How the process ended, in words."""
-        status = self.process.wait()
+        status = self._process.wait()
         return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 
-
-class _Pool:
-    """The workers of one call of the engine."""
-
-    def __init__(self, engine: LocalEngine, store: Path, lock: int, queue: deque[Cell]) -> None:
-        self.engine = engine
-        self.store = store
-        self.lock = lock
-        self.queue = queue
-        self.workers: list[_Worker] = []
-        self.deaths: Counter[str] = Counter()
-        self.stillborn = 0
-
-    @property
-    def busy(self) -> list[_Worker]:
-        return [worker for worker in self.workers if worker.cell is not None]
-
-    def events(self, interrupted: Callable[[], bool]) -> Iterator[Event]:
-        most = self.engine.processes or os.cpu_count() or 1
-        stopping = False
-        while self.queue or self.busy:
-            if interrupted() and not stopping:
-                stopping = True
-                self.queue.clear()
-                for worker in self.busy:
-                    worker.send(None)
-                continue
-            while len(self.workers) < min(most, len(self.queue) + len(self.busy)):
-                self.workers.append(_Worker(self.lock))
-            for worker in self.workers:
-                if worker.ready and worker.cell is None and self.queue:
-                    worker.cell = self.queue.popleft()
-                    worker.send((worker.cell, str(self.store), self.engine.seconds))
-                    yield Event("begun", worker.cell, process=worker.process.pid)
-            heard = wait(
-                [worker.pipe for worker in self.workers], timeout=0.2
-            )  # seconds between two looks at whether to stop
-            for worker in [worker for worker in self.workers if worker.pipe in heard]:
-                yield from self._hear(worker, stopping)
-
-    def _hear(self, worker: _Worker, stopping: bool) -> Iterator[Event]:
-        """Take in a message of a worker, or its death."""
-        try:
-            kind, *rest = worker.pipe.recv()
-        except (EOFError, OSError):
-            yield from self._bury(worker, stopping)
-            return
-        if kind == "ready":
-            worker.ready = True
-            return
-        cell = worker.cell
-        assert cell is not None
-        if kind == "progress":
-            yield Event("progress", cell, reached=rest[0], mean=rest[1])
-            return
-        worker.cell = None
-        yield Event(kind, cell, message=rest[0] if rest else "")
-
-    def _bury(self, worker: _Worker, stopping: bool) -> Iterator[Event]:
-        """Take leave of a worker that died; its cell goes on elsewhere, but not for ever."""
-        self.workers.remove(worker)
-        worker.pipe.close()
-        death, cell = worker.death(), worker.cell
-        if not worker.ready:
-            self.stillborn += 1
-            if self.stillborn > self.engine.retries:
-                raise EngineError(f"no worker process can be started: the last one {death}")
-        if cell is None:
-            return
-        self.deaths[cell.name] += 1
-        times = self.deaths[cell.name]
-        if stopping:
-            yield Event("saved", cell)
-        elif times <= self.engine.retries:
-            self.queue.appendleft(cell)
-            yield Event("retried", cell, message=f"its process {death}; it goes on from its last checkpoint")
-        else:
-            yield Event("failed", cell, message=f"its process died {times} times; the last one {death}")
-
     def close(self) -> None:
-        """End all workers: idle ones leave when their pipe closes; busy ones have been saved, or are not waited for."""
-        for worker in self.workers:
-            if worker.cell is not None or not worker.ready:
-                worker.process.kill()
-            worker.pipe.close()
-        for worker in self.workers:
-            worker.process.wait()
+        """Idle ones leave when their pipe closes."""
+        if self.cell is not None or not self.process:
+            self._process.kill()
+        self.pipe.close()
+        self._process.wait()
 
 
 def _environment() -> dict[str, str]:
@@ -164,3 +88,28 @@ def _environment() -> dict[str, str]:
     root = str(Path(__file__).parents[3])
     path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH", "")) if part)
     return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+
+
+def main() -> None:
+    """Serve the pipe whose descriptor is the last argument. The grid folder's lock comes along, held until the end."""
+    torch.set_num_threads(1)
+    warnings.simplefilter("always", NrmWarning)
+    warnings.showwarning = cast(Any, ShownWarnings(grid_words).show)
+    connection = Connection(int(sys.argv[-1]))
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the main process has ended; all is saved
+        connection.send(("ready", os.getpid()))
+        while True:
+            order = connection.recv()
+            if order is not None:  # None asks to stop what has just ended anyway
+                serve(connection, *order)
+    os._exit(0)
+
+
+def serve(connection: Connection[Any, Any], cell: Cell, store: str, seconds: float) -> None:
+    """Train a cell. Anything in the pipe, be it the order to stop or its end, is a reason to save and stop."""
+
+    def tell(*message: object) -> None:
+        with suppress(OSError):  # nobody listens any more: the pipe's end is noticed below
+            connection.send(message)
+
+    connection.send(trained(cell, RunFolder(cell_path(Path(store), cell)), seconds, tell, connection.poll))
