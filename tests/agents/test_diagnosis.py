@@ -81,4 +81,6 @@ def test_tasks_with_many_potentials_are_put_together() -> None:
 
 @pytest.mark.parametrize("episodes", [1, 3, 41, 150])
 def test_short_runs_are_told_too(episodes: int) -> None:
-    assert diagnose(history({100: 0.3, 0: 0.7}, episodes), ERRAND).episodes <= episodes
+    found = diagnose(history({100: 0.3, 0: 0.7}, episodes), ERRAND)
+    assert found.episodes <= episodes
+    assert ["too few" in one for one in found.advice] == [True]

@@ -135,7 +135,7 @@ def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkey
         for task, message in (
             ("F z", "unknown symbol 'z'"),
             ("a & b", "the task a & b cannot be satisfied (one symbol holds at a time); there is nothing to execute"),
-            ("G !a", "the task G !a holds before anything has happened; there is nothing to execute"),
+            ("G !a", "with nrm train --end limit); there is nothing to execute"),
             ("F(a & F(b & F(a & F b)))", "5 states, more than the limit of 4"),
         ):
             outcome = nrm_command(command, runs["nrm"], *options, "--task", task)

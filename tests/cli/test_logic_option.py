@@ -93,7 +93,7 @@ def test_families_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path.write_text("\n".join(shown))
     again = run(capsys, "tasks", "--family", f"file:{path}", "--symbols", "a,b,c", "--json")[1]
     assert again == text  # what is shown can be read back
-    assert "formula   re: a ; b" in run(capsys, "compile", "a;b", "--logic", "re", "--symbols", "a,b")[1]
+    assert "formula   re: a;b" in run(capsys, "compile", "a;b", "--logic", "re", "--symbols", "a,b")[1]
 
 
 def test_hints_name_the_right_option(capsys: pytest.CaptureFixture[str]) -> None:

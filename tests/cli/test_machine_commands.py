@@ -21,6 +21,11 @@ def test_compile_prints_the_machine(nrm_command: Nrm) -> None:
     assert "((1))  potential 100   accepting" in outcome.out
 
 
+@pytest.mark.parametrize("command", ["compile", "explain", "shortcuts"])
+def test_a_formula_is_printed_as_it_was_typed(nrm_command: Nrm, command: str) -> None:
+    assert " (F a) & ((G !b)) " in nrm_command(command, "(F a) & ((G !b))", "--symbols", "a,b").out.replace("\n", " ")
+
+
 def test_compile_json_is_what_scripts_rely_on(nrm_command: Nrm) -> None:
     data = json.loads(nrm_command("compile", "F a & F b", "--symbols", "a,b,c,d,e", "--format", "json").out)
     assert data["symbols"] == ["a", "b", "c", "d", "e"]
@@ -200,6 +205,11 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", 'F "\udcff"'], "cannot name a symbol"),
         (["check", "F a", "--symbols", "a,b", "--trace", "a,x"], "unknown symbol 'x' at step 2"),
         (["compile", "F a", "--nonsense"], "nonsense"),
+        (["compile", "modle.jsn"], "'modle.jsn' is no formula, and a file or folder of that name does not exist"),
+        (["monitor", "out/modle", "log.csv"], "'out/modle' is no formula, and a file or folder of that name does not"),
+        (["explain", "tests/cli"], "a file or folder of that name holds no task"),
+        (["train", "--task", "tsk.tml", "--out", "x"], "'tsk.tml' is no formula, and a file"),
+        (["compile", "F a.b"], "unexpected character '.'"),
         (["nonsense"], "nonsense"),
     ],
 )

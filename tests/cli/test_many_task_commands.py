@@ -59,6 +59,8 @@ def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_pat
     assert "state 0" in shown
     assert "predicted" in shown
     assert shown.rstrip().splitlines()[-1] in ("task satisfied", "task violated", "time limit reached")
+    greedy = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--greedy").out.rstrip().splitlines()
+    assert ("without --greedy" in greedy[-1]) is ("time limit reached" in greedy[-2:])
     made = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--out", str(tmp_path / "a.gif"))
     assert "steps, t" in made.out
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")

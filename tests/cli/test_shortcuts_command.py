@@ -153,11 +153,22 @@ def test_numbers_of_many_digits(nrm_command: Nrm) -> None:
     assert data["symmetries"] == 6
 
 
-@pytest.mark.parametrize("formula", ["a & !a", "a | !a"])
-def test_a_task_that_says_nothing(nrm_command: Nrm, formula: str) -> None:
+@pytest.mark.parametrize(("formula", "note"), [("a & !a", "cannot be satisfied"), ("a | !a", "always satisfied")])
+def test_a_task_that_says_nothing(nrm_command: Nrm, formula: str, note: str) -> None:
     outcome = nrm_command("shortcuts", formula, "--symbols", "a,b")
     assert outcome.status == 0
     assert "teach nothing about them" in " ".join(outcome.out.split())
+    assert note in outcome.out
+    assert note in json.loads(nrm_command("shortcuts", formula, "--symbols", "a,b", "--json").out)["notes"][0]
+
+
+@pytest.mark.parametrize(("formula", "safety"), [("G !a", True), ("G(a -> F b)", False)])
+def test_a_task_that_holds_from_the_start(nrm_command: Nrm, formula: str, safety: bool) -> None:
+    for command in ("shortcuts", "compile"):
+        out = nrm_command(command, formula, "--symbols", "a,b").out
+        assert "--end limit" in out
+        assert ("only be violated" in out) is safety
+        assert "--end limit" not in nrm_command(command, "F a & G !b", "--symbols", "a,b,c").out
 
 
 def test_machine_files(nrm_command: Nrm, tmp_path: Path) -> None:

@@ -52,7 +52,10 @@ def diagnose(history: History, machine: MooreMachine) -> Diagnosis:
     last = min(500, -(-len(potentials) // 2)) if len(potentials) > 40 else len(potentials)
     reached, earlier = potentials[-last:], potentials[:-last]
     won = _at(reached, machine.outputs.max())
-    advice = () if won.mean() >= 0.95 else tuple(_advice(history, machine, reached, earlier, won))
+    advice: tuple[str, ...] = ()
+    if won.mean() < 0.95:
+        few = ("these are too few episodes to say what to change: train longer",)
+        advice = few if len(potentials) < 200 else tuple(_advice(history, machine, reached, earlier, won))
     return Diagnosis(last, tuple(_endings(reached, machine)), advice)
 
 

@@ -13,7 +13,6 @@ from nrm.cli.options import JsonOption, MachineOptions, OutOption, Source
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import TraceError, counted, listing
 from nrm.files import write_bytes
-from nrm.logic import LOOKS_BACK
 from nrm.machines import (
     FORMATS,
     Alphabet,
@@ -23,7 +22,6 @@ from nrm.machines import (
     minimise,
     render,
     text_picture,
-    unsatisfiable,
 )
 
 Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
@@ -104,12 +102,7 @@ def summary(source: Source) -> str:
         f"machine   {size_of(machine)}, {size}",
         f"rewards   {scheme}: potentials {listing([f'{level:.4g}' for level in machine.levels])}",
     ]
-    if not machine.accepting.any():
-        back = f". {LOOKS_BACK}" if source.looks_back else ""
-        lines.append(f"note      the task {unsatisfiable(alphabet)}: no state is accepting{back}")
-    elif machine.states == 1:
-        lines.append("note      the task is always satisfied: every trace is accepted")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"note      {note}" for note in source.notes)])
 
 
 @dataclass(frozen=True, kw_only=True)

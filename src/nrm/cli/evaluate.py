@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
-from nrm.cli.options import AgentOptions, FamilyOptions, JsonOption
+from nrm.cli.options import STUCK, AgentOptions, FamilyOptions, JsonOption
 from nrm.cli.terminal import plain_console, print_records, stage_progress, table
 from nrm.settings import Count
 
@@ -121,7 +121,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         how = "greedy actions" if self.greedy else "sampled actions"
         print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
         if self.greedy and mean < 0.8:
-            print("a greedy policy can run in circles: compare with sampled actions, without --greedy")
+            print(STUCK)
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:

@@ -40,7 +40,7 @@ class Explain(MachineOptions, JsonOption):
         if self.json:
             print(json.dumps(_as_json(said, compared), indent=2, ensure_ascii=False))
         else:
-            _print(said)
+            _print(said, self.title(said.task))
             if compared is not None:
                 print(_side_by_side(compared))
         return 0 if compared is None or compared.equivalent else 1
@@ -70,10 +70,10 @@ class Explain(MachineOptions, JsonOption):
             raise
 
 
-def _print(said: Explanation) -> None:
+def _print(said: Explanation, title: str) -> None:
     task, machine = said.task, said.machine
     label = LANGUAGES[task.logic].label
-    rows = [("formula", f"{task.formula.brief()}  ({label})"), ("over", symbols_of(task.alphabet))]
+    rows = [("formula", f"{title}  ({label})"), ("over", symbols_of(task.alphabet))]
     if said.words:
         rows.append(("in words", said.words))
     rows.append(("pattern", said.pattern or "none of the named ones"))

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
-from nrm.errors import NrmError
-from nrm.logic import DEFAULT_LOGIC, check_named, is_paper_task, looks_back, named_formula, read_formula
+from nrm.errors import NrmError, shorten
+from nrm.logic import DEFAULT_LOGIC, LOOKS_BACK, check_named, is_paper_task, looks_back, named_formula, read_formula
 from nrm.machines import (
     AlphabetSettings,
     MooreMachine,
@@ -21,6 +21,7 @@ from nrm.machines import (
     load_task,
     own_alphabet,
     split_names,
+    unsatisfiable,
     with_rewards,
 )
 from nrm.runs import LogicOption, SettingsOption
@@ -34,6 +35,8 @@ _TXT = {
     "rewards": ("outputs", "rewards"),
 }
 """What the values of --txt are to `load_machine`."""
+
+STUCK = "a greedy policy can run in circles: compare with sampled actions, without --greedy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +173,20 @@ class Source:
     looks_back: bool = False
     """Whether the formula is of LTLf and looks back only."""
 
+    @property
+    def notes(self) -> list[str]:
+        """What is odd about the task: that it can never be satisfied, always is, or is from the start."""
+        machine = self.machine
+        if not machine.accepting.any():
+            back = f". {LOOKS_BACK}" if self.looks_back else ""
+            return [f"the task {unsatisfiable(machine.alphabet)}: no state is accepting{back}"]
+        if machine.accepting.all():
+            return ["the task is always satisfied: every trace is accepted"]
+        if not machine.accepting[machine.initial]:
+            return []
+        safety = ", and can only be violated" if (machine.accepting | machine.dead).all() else ""
+        return [f"the task holds before the first step{safety}; to train on it, add --end limit to nrm train"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions(TaskOptions, AlphabetSettings, StatesSetting):
@@ -206,16 +223,19 @@ class MachineOptions(TaskOptions, AlphabetSettings, StatesSetting):
             task = Task.from_paper(text, alphabet)
         else:
             formula, logic = read_formula(str(self.task), self.logic)
-            named = named_formula(formula.brief(), logic)
-            task = Task(formula, alphabet or own_alphabet(formula), name=named, logic=logic)
+            task = Task(formula, alphabet or own_alphabet(formula), name=text, logic=logic)
         return task if self.reward is None else replace(task, reward=reward_from_text(self.reward))
+
+    def title(self, task: Task) -> str:
+        """The formula of a task; of one that was typed the text itself."""
+        return task.title if self.says_everything else shorten(" ".join(task.name.split()), 400)
 
     def source(self) -> Source:
         """The machine that the options name."""
         if self.task_text is None or not is_machine_file(self.task_text):
             task = self.resolve()
             back = task.logic == DEFAULT_LOGIC and looks_back(task.formula)
-            return Source(task.machine(self.limits), task.title, task.reward, looks_back=back)
+            return Source(task.machine(self.limits), self.title(task), task.reward, looks_back=back)
         how: dict[str, Any] = dict(_TXT[way] for way in self.txt)
         if len(how) < len(self.txt):
             raise UsageError(f"--txt {' --txt '.join(self.txt)} contradict each other; give one of them")

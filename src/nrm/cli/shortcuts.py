@@ -64,17 +64,19 @@ class Shortcuts(MachineOptions, JsonOption):
         found = shortcuts([first, *(self._further(formula, first, scheme) for formula in self.and_)])
         potential = None if found.symmetries == 1 else breaking_potential(found)
         names = (source.title, *self.and_)
+        notes = [] if self.and_ else source.notes
         assumed = DEFAULT_SCHEME if self.and_ and scheme is None else None
         # All is worked out before anything is printed: an error leaves nothing behind on standard output.
         maps = list(islice(found.maps(), self.list_))
         if self.json:
-            more: dict[str, object] = {} if assumed is None else {"further_reward": assumed}
+            more: dict[str, object] = {"notes": notes}
+            more |= {} if assumed is None else {"further_reward": assumed}
             more |= {"maps": maps} if self.list_ else {}
             print(json.dumps({"tasks": list(names), **_as_json(found, potential), **more}, ensure_ascii=False))
             return 0
         body = [*findings(found), _table(found), *remedies(found, potential)]
         console = plain_console()
-        for line in [*_head(names, found, assumed), ""]:
+        for line in [*_head(names, found, assumed), *(f"{'note':<10} {note}" for note in notes), ""]:
             console.print(line, soft_wrap=True)
         console.print(*body, sep="\n")
         if not found.groundable:

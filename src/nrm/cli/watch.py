@@ -18,7 +18,7 @@ from rich.text import Text
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import LearnedSymbols, learned_lines
-from nrm.cli.options import AgentOptions, OutOption
+from nrm.cli.options import STUCK, AgentOptions, OutOption
 from nrm.errors import listing, require
 from nrm.files import write_bytes
 
@@ -86,6 +86,8 @@ class Watch(AgentOptions, OutOption):
             print(f"{len(frames)} steps, {_ending(machine, shown)}: wrote {self.out}")
         else:
             console.print(_ending(machine, shown), markup=False)
+            if self.greedy and shown is not None and not bool(shown.batch.terminated[0]):
+                console.print(STUCK)
         if (learned := folder.machines()) is not None:
             console.print("\n".join(learned_lines(learned, len(trainer.history.returns))), markup=False)
         return 0

@@ -23,7 +23,8 @@ def ending_states(tasks: MachineLike | TaskSet, end: End) -> BoolArray:
     if end not in get_args(End):
         raise EnvError(unknown("end", end, get_args(End)))
     known = as_task_set(tasks)
-    return np.concatenate([_named(*pair, end) for pair in zip(known.names, known.machines, strict=True)])
+    names = known.names if len(known) > 1 else ("",)  # a task alone needs none
+    return np.concatenate([_named(*pair, end) for pair in zip(names, known.machines, strict=True)])
 
 
 def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
@@ -35,8 +36,8 @@ def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
         if end == "outcome" and machine.dead[machine.initial]:
             how = f"it {unsatisfiable(machine.alphabet)}"
         raise EnvError(
-            f"every episode of the task {name} could end at once with end='{end}', for {how}; use end='limit' "
-            "(nrm train --end limit) to go on to the time limit"
+            f"every episode{name and f' of the task {name}'} could end at once with end='{end}', for {how}; use "
+            "end='limit' (nrm train --end limit) to go on to the time limit"
         )
     return ending
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from nrm.aliases import Symbol, Trace
 from nrm.automata import Dfa, Limits
-from nrm.errors import FormulaError, shorten
+from nrm.errors import FileError, FormulaError, FormulaSyntaxError, shorten
 from nrm.logic.reading import Reader
 from nrm.registry import Registry
 
@@ -69,6 +70,9 @@ DEFAULT_LOGIC = "ltlf"
 _NAMED = re.compile(r"\s*([A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)\s*:\s(.*)", re.DOTALL)
 """A language's name in front of a formula: `re: (!lava)*; gem`, or `my_module:LANGUAGE: …`."""
 
+_PATH = re.compile(r"(?=.*[/\\]|.*\w\.[A-Za-z]\w{1,7}$)[\w./\\~:-]+")
+"""What looks like a path: there is a slash in it, or an ending."""
+
 
 class Reading(NamedTuple):
     """A formula, and the language that it is in."""
@@ -82,7 +86,13 @@ def read_formula(formula: FormulaValue | str, logic: str = DEFAULT_LOGIC) -> Rea
     if isinstance(formula, str) and (named := _NAMED.fullmatch(formula)):
         check_named(formula, logic)
         return Reading(LANGUAGES[named[1]].parse(named[2]), named[1])
-    return Reading(LANGUAGES[logic].parse(formula), logic)
+    try:
+        return Reading(LANGUAGES[logic].parse(formula), logic)
+    except FormulaSyntaxError:
+        if not isinstance(formula, str) or not _PATH.fullmatch(formula):
+            raise
+        what = "holds no task and no machine" if Path(formula).exists() else "does not exist"
+        raise FileError(f"'{formula}' is no formula, and a file or folder of that name {what}") from None
 
 
 def named_formula(text: str, logic: str = DEFAULT_LOGIC) -> str:

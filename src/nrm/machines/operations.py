@@ -141,7 +141,8 @@ def not_asked(machine: MooreMachine) -> str:
     steps = int(machine.distance_to_acceptance[machine.initial])
     if steps > 0:
         return ""
-    return "holds before anything has happened" if steps == 0 else unsatisfiable(machine.alphabet)
+    alone = "holds before anything has happened (train on it alone, with nrm train --end limit)"
+    return alone if steps == 0 else unsatisfiable(machine.alphabet)
 
 
 def unsatisfiable(alphabet: Alphabet) -> str:
