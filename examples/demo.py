@@ -56,7 +56,7 @@ class Config:
 def grids(config: Config) -> tuple[Grid, ...]:
     """What is trained, the longest run first."""
     many = Grid(
-        families=(config.family,),
+        (config.family,),
         envs=("image-episode",),
         methods=("nrm",),
         total_timesteps=config.steps,

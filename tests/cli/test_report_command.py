@@ -22,14 +22,14 @@ def test_a_report(nrm_command: Nrm, tmp_path: Path) -> None:
     assert "nrm: unfinished: " in outcome.err
     assert f"nrm: problem: {broken}: " in outcome.err
     assert "<title>Mine</title>" in (tmp_path / "runs" / "index.html").read_text()
-    elsewhere = nrm_command("report", str(tmp_path / "runs"), "--out", str(tmp_path / "x.html"), "--recorded", "0")
+    elsewhere = nrm_command("report", str(tmp_path / "runs"), "--out", str(tmp_path / "x.html"))
     assert elsewhere.status == 0
     assert (tmp_path / "x.html").exists()
 
 
 def test_families_are_counted_as_such(nrm_command: Nrm, tmp_path: Path) -> None:
     many_run(tmp_path / "many", "rm")
-    said = ("report", str(tmp_path), "--recorded", "0")
+    said = ("report", str(tmp_path))
     assert nrm_command(*said).out.startswith("1 run, 1 task distribution, 1 environment: wrote ")
     run(tmp_path / "one", "rm", 0)
     assert nrm_command(*said).out.startswith("2 runs, 1 task, 1 task distribution, 2 environments: wrote ")
@@ -39,7 +39,6 @@ def test_bad_input(nrm_command: Nrm, tmp_path: Path) -> None:
     for arguments, message in (
         ([str(tmp_path)], "there are no runs below"),
         ([str(tmp_path / "nowhere")], "there is no folder"),
-        ([str(tmp_path), "--recorded", "-1"], "--recorded takes a whole number"),
     ):
         outcome = nrm_command("report", *arguments)
         assert outcome.status == 2

@@ -29,13 +29,13 @@ def test_parity_of_many_propositions(nrm_command: Nrm) -> None:
     assert told.status == 0
     assert "treats alike, (a guard too long to write out)" in " ".join(told.out.split())
     assert '["(a guard too long to write out)", ' in nrm_command("shortcuts", parity, "--json").out
-    refused = nrm_command("shortcuts", parity, "--list", "2")
+    refused = nrm_command("shortcuts", parity, "--count", "2")
     assert (refused.status, refused.out) == (2, "")
-    assert "--list is for at most" in refused.err
+    assert "--count is for at most" in refused.err
 
 
 def test_json_of_one_task_whole(nrm_command: Nrm) -> None:
-    data = json.loads(nrm_command("shortcuts", "F a & F b", *FIVE, "--json", "--list", "2").out)
+    data = json.loads(nrm_command("shortcuts", "F a & F b", *FIVE, "--json", "--count", "2").out)
     assert data["symmetries"] == 2
     assert data["class_internal"] == data["by_symmetry"] == 27
     assert data["classes"] == [["a"], ["b"], ["c", "d", "e"]]
@@ -53,7 +53,7 @@ def test_json_of_one_task_whole(nrm_command: Nrm) -> None:
 
 
 def test_the_report(nrm_command: Nrm) -> None:
-    outcome = nrm_command("shortcuts", "F a & F b", *FIVE, "--list", "3")
+    outcome = nrm_command("shortcuts", "F a & F b", *FIVE, "--count", "3")
     assert outcome.status == 0
     said = " ".join(outcome.out.split())
     assert "Of the 3,125 mappings of the 5 symbols, 54 earn the same rewards on every trace" in said
@@ -123,7 +123,7 @@ def test_propositions(nrm_command: Nrm) -> None:
 
 def test_a_thousand_symbols_stay_readable(nrm_command: Nrm) -> None:
     names = ",".join(f"s{number}" for number in range(1000))
-    outcome = nrm_command("shortcuts", "F s0 & F s1", "--symbols", names, "--list", "10")
+    outcome = nrm_command("shortcuts", "F s0 & F s1", "--symbols", names, "--count", "10")
     assert outcome.status == 0
     assert len(outcome.out) < 4000
     assert "2.712 × 10^2,993 (2,994 digits)" in outcome.out
@@ -189,7 +189,7 @@ def test_machine_files(nrm_command: Nrm, tmp_path: Path) -> None:
         (("F a", "--task", "m.json"), "--task is given twice"),
         (("--task", "absent.json"), "absent.json"),
         ((), "no task is given"),
-        (("F a", *FIVE, "--list", "-1"), "--list takes a number of mappings, not -1"),
+        (("F a", *FIVE, "--count", "-1"), "--count takes a whole number of at least 1, not -1"),
         (("F a", *FIVE, "--reward", "0,1", "--and", "F b"), "name a reward scheme"),
         (("F a", *FIVE, "--reward", "dist"), "unknown reward scheme"),
     ],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nrm.errors import ConfigError, GridError, NrmError
+from nrm.errors import ConfigError, GridError, NrmError, NrmWarning
 from nrm.runs import choose_run
 from nrm.sweeps import PAPER_LISTS, Cell, Grid, LocalEngine, load_grid, run_grid
 from nrm.sweeps.grid_file import grid_from_toml, grid_words
@@ -161,7 +160,7 @@ def test_task_files_lie_beside_the_grid_file(tmp_path: Path) -> None:
         ("tasks = 'mixture'\nenvs = ['letter']\n[settings.family]\nlongst = 2", "unknown setting 'family.longst'"),
         ("tasks = 'conditionals'\n[settings.env]\nitems = []", "different events at least; there are"),
         ("tasks = [1]\n[settings.family]\nlongest = 2", 'which name a family: tasks = "mixture"'),
-        ("families = ['reach', 'reach']", "conflicting cells: families lists 'reach' twice"),
+        ("tasks = ['reach', 'reach']", "conflicting cells: tasks lists 'reach' twice"),
     ],
 )
 def test_bad_grids(text: str, message: str) -> None:
@@ -232,8 +231,7 @@ def test_a_task_that_does_not_fit_the_env_is_found_before_training(tmp_path: Pat
 def test_families_of_tasks(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("F a\nF(b & F c)\n")
     text = """
-tasks = "reach"
-families = ["file:mine.txt"]
+tasks = ["reach", "file:mine.txt"]
 envs = ["letter"]
 methods = ["rm"]
 total_timesteps = 4000
@@ -258,7 +256,11 @@ total_timesteps = 2000
     assert (few.total_timesteps, few.settings["tasks"].count) == (2000, 5)
     assert listed.pool is not None
     assert listed.pool.names == ("F a", "F(b & F c)")
-    assert replace(grid, families=("reach",)).cells[0].config == base
+    (only, *_) = grid_from_toml(text.replace('["reach", "file:mine.txt"]', '"reach"')).cells
+    assert only.config == base
+    with pytest.warns(NrmWarning, match="families is tasks now"):
+        old = grid_from_toml(text.replace("tasks = [", "families = ["), "sweep.toml", tmp_path)
+    assert old == grid
 
 
 def test_a_grid_that_is_there_twice_is_refused(tmp_path: Path) -> None:
@@ -268,9 +270,7 @@ def test_a_grid_that_is_there_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_tasks_and_families_side_by_side() -> None:
-    grid = Grid(
-        ("1",), methods=("rm",), families=("paper",), settings={"family": {"max_steps": 1}}, total_timesteps=100
-    )
+    grid = Grid(("1", "paper"), methods=("rm",), settings={"family": {"max_steps": 1}}, total_timesteps=100)
     one, many = grid.cells
     assert (one.name, many.name) == ("map-task1-rm-seed0", "map-paper-rm-seed0")
     assert "family" not in one.config.settings

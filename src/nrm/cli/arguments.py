@@ -31,6 +31,7 @@ _OLD = {
     "fit --formula": "task",
     "fit --states": "max-states",
     "report --formulas": "count",
+    "shortcuts --list": "count",
     "watch --gif": "out",
     "reproduce --env": "envs",
     "--machine": "task",

@@ -128,10 +128,10 @@ class AgentOptions(FolderArgument, TaskOptions, SeedOption):
 
 @dataclass(frozen=True, kw_only=True)
 class CountOption(Command):
-    """Commands that sample tasks."""
+    """Commands that list or sample something."""
 
     count: Count | None = None
-    """Number of tasks to sample."""
+    """Number of tasks to sample, or of symbol mappings to list."""
 
 
 @dataclass(frozen=True, kw_only=True)

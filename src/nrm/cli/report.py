@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from nrm.cli.options import CountOption, FolderArgument, OutOption
 from nrm.cli.terminal import stage_progress
@@ -30,8 +28,6 @@ class Report(FolderArgument, OutOption, CountOption):
 
     title: str | None = None
     """Title of the page."""
-    recorded: Annotated[int, msgspec.Meta(ge=0)] = 1
-    """Number of runs per method, task and environment whose episodes are recorded."""
     task: tuple[str, ...] = ()
     """Agents of many tasks: a formula to test, also an unseen one. May be repeated."""
 
@@ -46,7 +42,6 @@ class Report(FolderArgument, OutOption, CountOption):
             page = build_report(
                 self.folder,
                 self.title,
-                recorded=self.recorded,
                 formulas=24 if self.count is None else self.count,
                 tasks=self.task,
                 progress=progress,

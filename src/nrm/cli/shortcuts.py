@@ -12,7 +12,7 @@ from rich.table import Table
 from nrm.automata import MAX_LISTED
 from nrm.cli.arguments import UsageError
 from nrm.cli.compile import symbols_of
-from nrm.cli.options import JsonOption, MachineOptions
+from nrm.cli.options import CountOption, JsonOption, MachineOptions
 from nrm.cli.terminal import plain_console, table
 from nrm.errors import LimitError, UnknownSymbolError, listing
 from nrm.logic import inherited_logic
@@ -37,41 +37,37 @@ DEFAULT_SCHEME = "distance"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shortcuts(MachineOptions, JsonOption):
-    """Count the groundings that earn the same rewards as the true one, and suggest remedies.
+class Shortcuts(MachineOptions, JsonOption, CountOption):
+    """Count the groundings that earn the same rewards as the true one, and suggest remedies. --count N lists N of them.
 
     For a whole distribution of tasks, see 'nrm tasks --family NAME'.
 
     For example:
       nrm shortcuts "F a & F b" --symbols a,b,c
       nrm shortcuts "F a & F b" --symbols a,b,c --and "F(a & F c)"
-      nrm shortcuts 2 --list 10 --json
+      nrm shortcuts 2 --count 10 --json
     """
 
     and_: tuple[str, ...] = ()
     """Another task over the same symbols, for the same grounder and reward scheme. May be repeated."""
-    list_: int = 0
-    """List this many of the symbol mappings."""
 
     def run(self) -> int:
         """Analyse, then print."""
-        if self.list_ < 0:
-            raise UsageError(f"--list takes a number of mappings, not {self.list_}")
         source = self.source()
         first, scheme = source.machine, source.scheme
-        if self.list_ and not first.alphabet.is_listable:
-            raise UsageError(f"--list is for at most {MAX_LISTED} propositions; drop it")
+        if self.count and not first.alphabet.is_listable:
+            raise UsageError(f"--count is for at most {MAX_LISTED} propositions; drop it")
         found = shortcuts([first, *(self._further(formula, first, scheme) for formula in self.and_)])
         potential = None if found.symmetries == 1 else breaking_potential(found)
         names = (source.title, *self.and_)
         notes = [] if self.and_ else source.notes
         assumed = DEFAULT_SCHEME if self.and_ and scheme is None else None
         # All is worked out before anything is printed: an error leaves nothing behind on standard output.
-        maps = list(islice(found.maps(), self.list_))
+        maps = list(islice(found.maps(), self.count or 0))
         if self.json:
             more: dict[str, object] = {"notes": notes}
             more |= {} if assumed is None else {"further_reward": assumed}
-            more |= {"maps": maps} if self.list_ else {}
+            more |= {"maps": maps} if self.count else {}
             print(json.dumps({"tasks": list(names), **_as_json(found, potential), **more}, ensure_ascii=False))
             return 0
         body = [*findings(found), _table(found), *remedies(found, potential)]
@@ -82,7 +78,7 @@ class Shortcuts(MachineOptions, JsonOption):
         if not found.groundable:
             console.print("Try a remedy with --reward SCHEME or --and FORMULA.")
             console.print('To train with a scheme, write reward = "SCHEME" in a task file: nrm train --task TASK.toml.')
-        for line in _listed(found, maps) if self.list_ else ():
+        for line in _listed(found, maps) if self.count else ():
             console.print(line, soft_wrap=True)
         return 0
 

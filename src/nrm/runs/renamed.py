@@ -14,6 +14,7 @@ RENAMED = {
     # Keys of a run or a grid, options, and sections.
     "world": "env",
     "worlds": "envs",
+    "families": "tasks",
     "environments": "num_envs",
     "episodes": "total_episodes",
     "steps": "total_timesteps",
@@ -50,7 +51,7 @@ _METHODS = {"grounding": "nrm", "machine": "automata-learning", "both": "pure-le
 RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
     "method": _METHODS,
     "methods": _METHODS,
-    **dict.fromkeys(("tasks", "family", "families", "family.families"), RENAMED_SAMPLERS),
+    **dict.fromkeys(("tasks", "family", "family.families"), RENAMED_SAMPLERS),
     "preset": {"default": "auto"},
     "grounding.belief": {"conditioned": "filtered", "open": "open-loop", "crisp": "argmax"},
 }

@@ -54,20 +54,19 @@ def grid_cells(grid: Grid) -> tuple[Cell, ...]:
         family = str(config.settings.get("family"))
         if (key := (config.task, family, config.env, str(config.settings["env"]), config.end)) not in seen:
             seen.add(key)
-            _rehearse(config)
+            config.about.rehearsal(config).build_env(1)
     return cells
 
 
 def _cells(grid: Grid) -> Iterator[Cell]:
-    subjects = (*((task, None) for task in grid.tasks), *((None, name) for name in grid.families))
     suiting: dict[str, tuple[str, str]] = {}
     for seed in grid.seeds:
         for env in grid.envs:
-            for task, family in subjects:
+            for subject in grid.tasks:
                 known: list[RunConfig] = []
                 for variant, changes in grid.variants.items():
                     for method in grid.methods:
-                        cell = _cell(grid, env, task, family, method, seed, variant, suiting)
+                        cell = _cell(grid, env, subject, method, seed, variant, suiting)
                         sections = {name for name, value in changes.items() if isinstance(value, Mapping)}
                         # A variant of another method's settings is no other run.
                         if sections <= set(cell.config.settings) or cell.config not in known:
@@ -78,14 +77,14 @@ def _cells(grid: Grid) -> Iterator[Cell]:
 def _cell(
     grid: Grid,
     env: str,
-    task: str | None,
-    family: str | None,
+    subject: str,
     method: str,
     seed: int,
     variant: str,
     suiting: dict[str, tuple[str, str]],
 ) -> Cell:
     """One run. `suiting`: algorithms and recipes that were chosen before: an environment may have to be made for it."""
+    family = subject if is_sampler(subject) else None
     whole: dict[str, Any] = {name: getattr(grid, name) for name in WHOLE_RUN}
     changes: dict[str, dict[str, Any]] = {}
     for source in (grid.settings, grid.variants[variant]):
@@ -97,37 +96,41 @@ def _cell(
             else:
                 raise GridError(f"'{name}' stands in no section; write SECTION.{name} = …, or drop it")
     also = [section for name in grid.methods if (section := METHODS[name].section)]
-    also += MANY_SECTIONS if grid.families else ()
+    also += MANY_SECTIONS if any(map(is_sampler, grid.tasks)) else ()
     place = env_as_set(env, changes)
     key = f"{env} {whole['algorithm']} {family} {place}"
     if key not in suiting:
         suiting[key] = about("", family).suits(place, whole["algorithm"])
     whole["algorithm"], usual = suiting[key]
     whole["recipe"] = usual if whole["recipe"] == AUTO else whole["recipe"]
-    text = _in_logic(task, grid.logic)
-    config = choose_run(text, env, method, seed, settings=changes, tasks=family, also=also, **whole)
+    task = None if family or subject == OWN else _in_logic(subject, grid.logic)
+    config = choose_run(task, env, method, seed, settings=changes, tasks=family, also=also, **whole)
     title = re.sub(r"[^A-Za-z0-9._-]+", "-", config.env_title)
-    subject = _family_name(family) if task is None and family is not None else _task_name(str(task), config)
-    parts = (title, subject, method.replace(":", "-"), variant, f"seed{seed}")
+    parts = (title, _name(subject, config), method.replace(":", "-"), variant, f"seed{seed}")
     return Cell("-".join(part for part in parts if part), variant, config)
 
 
-def _in_logic(task: str | None, logic: str) -> str | None:
+def is_sampler(text: str) -> bool:
+    """Whether a text in a list of tasks names a sampler of them, one for each episode."""
+    return text in SAMPLERS or text.startswith(FILE_PREFIX) or re.fullmatch(r"[\w.]+:[\w.]+", text) is not None
+
+
+def _in_logic(task: str, logic: str) -> str:
     """A task of the list in the grid's language, where it is a formula."""
-    if task is None or task == OWN:
-        return None
     written = not (is_paper_task(task) or task.endswith(".toml") or is_machine_file(task))
     return named_formula(task, logic) if written else task
 
 
-def _task_name(text: str, config: RunConfig) -> str:
+def _name(text: str, config: RunConfig) -> str:
     """A short name for files. Texts that look alike differ in the digits, which depend on the whole task."""
-    if text == OWN:
-        return OWN
+    if text == OWN or text in SAMPLERS:
+        return text
     if is_paper_task(text):
         return f"task{paper_task(text).number}"
-    stem = Path(text).stem if text.endswith(".toml") or is_machine_file(text) else text
-    return f"{_slug(stem) or 'task'}-{hashlib.sha256(config.task.encode()).hexdigest()[:6]}"
+    is_file = text.endswith(".toml") or text.startswith(FILE_PREFIX) or is_machine_file(text)
+    stem = Path(text.removeprefix(FILE_PREFIX)).stem if is_file else text
+    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:32].strip("-") or "task"
+    return f"{slug}-{hashlib.sha256((config.task or text).encode()).hexdigest()[:6]}"
 
 
 def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,23 +140,6 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, An
         old = result.get(name)
         result[name] = _joined(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return result
-
-
-def _family_name(family: str) -> str:
-    """The same of a family; digits tell files and modules of one name apart."""
-    if family in SAMPLERS:
-        return family
-    stem = Path(family).stem if family.startswith(FILE_PREFIX) else family
-    return f"{_slug(stem) or 'family'}-{hashlib.sha256(family.encode()).hexdigest()[:6]}"
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:32].strip("-")
-
-
-def _rehearse(config: RunConfig) -> None:
-    """Build the environment of a run."""
-    config.about.rehearsal(config).build_env(1)
 
 
 def refuse_conflicts(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:

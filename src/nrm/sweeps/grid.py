@@ -1,4 +1,4 @@
-"""The grid of an experiment: environments x tasks (or families of them) x methods x seeds x variants."""
+"""The grid of an experiment: environments x tasks (or samplers of them) x methods x seeds x variants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nrm.settings import USUAL
 if TYPE_CHECKING:
     from nrm.sweeps.expansion import Cell
 
-_AXES = ("envs", "methods", "seeds", "variants")
+_AXES = ("tasks", "envs", "methods", "seeds", "variants")
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,23 @@ class Grid(RunOptions):
     usual: ClassVar = {"tasks": (), "envs": ("map",), "seeds": (0,)}
 
     tasks: tuple[str, ...] = USUAL
-    """Paper tasks (1 to 8, or names), formulas, task files (.toml), machine files, or own: the ready task of each
-    environment."""
+    """Paper tasks (1 to 8, or names), formulas, task files (.toml), machine files, own (the ready task of each
+    environment), or task samplers for runs on many tasks: a name, file:PATH or module:name."""
     envs: tuple[str, ...] = USUAL
     """Environments: map, image, image-episode, minigrid:ID, gym:ID, or module:name."""
     methods: tuple[str, ...] = ("rm", "nrm", "rnn")
     """Methods."""
     seeds: tuple[Annotated[int, msgspec.Meta(ge=0)], ...] = USUAL
     """Training seeds."""
-    families: tuple[str, ...] = ()
-    """Task samplers: each gives runs on many tasks, beside or instead of single tasks."""
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     """Named changes to compare, on top of `settings`. A variant may also change recipe, algorithm, total_episodes,
     total_timesteps, num_envs and end."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.tasks and not self.families:
-            raise GridError("the grid is empty: tasks lists nothing")
-        for axis in ("tasks", "families", *_AXES):
+        for axis in _AXES:
             values = list(getattr(self, axis))
-            if not values and axis in _AXES:
+            if not values:
                 raise GridError(f"the grid is empty: {axis} lists nothing")
             for value in values:
                 if values.count(value) > 1:

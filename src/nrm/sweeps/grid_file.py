@@ -35,16 +35,15 @@ def load_grid(path: Path | str) -> Grid:
 def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = None) -> Grid:
     """Read the text of a grid file; `source` names it in errors, `folder` is where its task files are."""
     data = _with_new_names(parse_toml(text, source, GridError), source)
-    if "tasks" not in data and "families" not in data:
+    if "tasks" not in data:
         raise GridError(f"{source}: the key 'tasks' is missing, such as tasks = [1, 2], or tasks = \"mixture\"")
     if isinstance(data.get("tasks"), list):
         data["tasks"] = [str(task) if type(task) is int else task for task in data["tasks"]]
     try:
         if isinstance(data.get("tasks"), str):
-            data["families"] = [_one_family(data.pop("tasks"), folder), *data.get("families", ())]
+            data["tasks"] = [_sampler(data["tasks"], folder)]
         grid: Grid = read_section(Grid, data, "")
-        tasks, families = (tuple(_beside(text, folder) for text in some) for some in (grid.tasks, grid.families))
-        grid = replace(grid, tasks=tasks, families=families)
+        grid = replace(grid, tasks=tuple(_beside(text, folder) for text in grid.tasks))
         _ = grid.cells
     except NrmError as error:
         said = grid_words(str(error))
@@ -82,8 +81,8 @@ def _line_about(text: str, data: Mapping[str, Any], message: str) -> str:
     return ""
 
 
-def _one_family(name: str, folder: Path | None) -> str:
-    """The family that a text in place of a list of tasks names."""
+def _sampler(name: str, folder: Path | None) -> str:
+    """The sampler that a text in place of a list of tasks names."""
     try:
         sampler_of(_beside(name, folder))
     except ConfigError as error:
@@ -92,7 +91,7 @@ def _one_family(name: str, folder: Path | None) -> str:
 
 
 def _beside(text: str, folder: Path | None) -> str:
-    """A task or family as the grid means it: files lie beside the grid file."""
+    """A task or sampler as the grid means it: files lie beside the grid file."""
     if folder is None:
         return text
     if text.startswith(FILE_PREFIX):
