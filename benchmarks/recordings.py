@@ -170,7 +170,7 @@ def run(data: str, rules: tuple[str, ...], count: int, method: str, mixing: floa
         "accuracy": float((said == true).mean()),
         "accuracy_modulo": float((classes_of(machines)[said] == classes_of(machines)[true]).mean()),
         "verdicts": detector.score(later.recordings, later.verdicts, later.tasks),
-        "restarts": len(detector.losses_),
+        "restarts": len(detector.record_.attempts),
         "warned": predicted > 0,
         "cpu_seconds": seconds,
     }

@@ -13,8 +13,10 @@ import torch
 
 import nrm
 from nrm.detectors import EventDetector
+from nrm.detectors.judging import passed
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, NrmWarning, UnknownSymbolError
 from nrm.machines import TaskSet
+from nrm.neural import EpisodeBatch, EpisodeBuffer, StepTable
 
 SYMBOLS = ["a", "b", "c"]
 CENTRES = np.array([[0.0, 0.0], [40.0, 0.0], [0.0, 4.0]])
@@ -72,6 +74,7 @@ def test_judgements(fitted: EventDetector) -> None:
     assert not judged.verdict
 
 
+@pytest.mark.filterwarnings("ignore:verdicts of held-out")
 def test_one_array_with_lengths_or_groups_is_a_list(fitted: EventDetector) -> None:
     shown, verdicts, _ = recordings(60)
     whole, lengths = np.concatenate(shown), [len(one) for one in shown]
@@ -137,6 +140,7 @@ def test_conventions_of_scikit_learn() -> None:
     assert selection.cross_val_score(detector, shown, verdicts, cv=2).mean() > 0.85
 
 
+@pytest.mark.filterwarnings("ignore:verdicts of held-out")
 def test_equal_seeds_give_equal_detectors() -> None:
     shown, verdicts, _ = recordings(60)
     first, second = (EventDetector(RULE, SYMBOLS, restarts=2, epochs=3).fit(shown, verdicts) for _ in range(2))
@@ -185,8 +189,34 @@ def test_few_informative_recordings_are_warned_of() -> None:
     detector = EventDetector("F(a & F b) & G !c & G !d", [*SYMBOLS, "d", "e"], restarts=1, epochs=1)
     verdicts = [number % 2 == 0 for number in range(200)]
     assert {("e", "a"), ("e", "b")} <= {(one.read, one.as_) for one in detector.coverage(shown, verdicts).weak}
-    with pytest.warns(NrmWarning, match="tell e from"):
-        detector.fit(shown, verdicts)
+    with pytest.warns(NrmWarning, match="tell e from"), pytest.warns(NrmWarning, match="do the features show"):
+        detector.fit(shown, verdicts)  # of noise
+    assert not detector.learned_
+
+
+def test_recordings_that_suffice_are_not_warned_of() -> None:
+    shown, verdicts, _ = recordings(300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NrmWarning)
+        assert EventDetector(RULE, SYMBOLS, restarts=2, epochs=10).fit(shown, verdicts).learned_
+
+
+def test_many_steps_are_read_in_parts(fitted: EventDetector, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, verdicts, _ = recordings(40)
+    buffer = EpisodeBuffer.for_tasks(TaskSet.of([nrm.compile(RULE, SYMBOLS, reward="acceptance")]), StepTable())
+    for one, verdict in zip(shown, verdicts, strict=True):
+        buffer.add(one, verdict=verdict)
+    assert buffer.distinct == buffer.steps
+    batch = buffer.batch()
+    parts = list(batch.parts(20))
+    assert max(part.steps for part in parts) < 30
+    assert torch.equal(torch.cat([part.lengths for part in parts]), batch.lengths)
+    whole = passed([fitted.model_.of_task(0)], batch, np.zeros(40, dtype=np.int64), np.array([False, True]))
+    monkeypatch.setattr(EpisodeBatch.parts, "__defaults__", (20,))
+    assert passed(
+        [fitted.model_.of_task(0)], batch, np.zeros(40, dtype=np.int64), np.array([False, True])
+    ).tolist() == [fitted.judge(one.astype(np.float32)).verdict for one in shown]
+    assert whole.tolist() == verdicts
 
 
 GOOD = [np.zeros((2, 2)), np.ones((3, 2))]

@@ -224,6 +224,32 @@ def test_symbols_are_learned_from_verdicts(objective: str) -> None:
     assert model.letters(model.ground(torch.eye(3))).tolist() == [0, 1, 2]
 
 
+def test_verdicts_on_observations_without_end_are_learned_by_regularised_descent() -> None:
+    machine, generator = machine_of("F(a & F b)"), np.random.default_rng(0)
+    letters, buffer = judged_letters(machine, 150), EpisodeBuffer.for_machine(machine)
+    for episode in letters:
+        assert episode.symbols is not None
+        shown = np.eye(3)[episode.symbols] + generator.normal(0, 0.1, (len(episode), 3))
+        names = [machine.alphabet.symbols[letter] for letter in episode.symbols]
+        buffer.add(shown.astype(np.float32), verdict=machine.accepts(names))
+    torch.manual_seed(0)
+    model = NeuralRewardMachine(MlpGrounder(3, 3), machine)
+    record = fit(model, buffer, config=FitConfig(restarts=8))
+    assert record.objective == "regularised"
+    assert record.explained
+    assert model.letters(model.ground(torch.eye(3))).tolist() == [0, 1, 2]
+
+
+def test_restarts_end_when_none_improves() -> None:
+    machine, buffer = machine_of("F(a & F b)"), EpisodeBuffer.for_machine(machine_of("F(a & F b)"))
+    generator = np.random.default_rng(0)
+    for number in range(40):  # noise, which nothing explains
+        buffer.add(generator.normal(size=(4, 2)).astype(np.float32), verdict=number % 2 == 0)
+    record = fit(NeuralRewardMachine(MlpGrounder(2, 3), machine), buffer, config=FitConfig(restarts=16, epochs=20))
+    assert not record.explained
+    assert 4 < len(record.attempts) < 16
+
+
 def test_a_machine_is_learned_from_verdicts() -> None:
     machine = machine_of("F a", symbols=("a", "b"))
     buffer = judged_letters(machine, 100)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
-from nrm.cli.options import MachineOptions, WorkOptions
+from nrm.cli.options import MachineOptions, Source, WorkOptions
 from nrm.cli.terminal import plain_console, table
 from nrm.files import check_folder, write_json
 from nrm.machines import is_machine_file, save_machine
@@ -17,7 +17,6 @@ from nrm.settings import GrounderSetting, NoiseSettings
 
 if TYPE_CHECKING:
     from nrm.cli.fitting import FitOutcome
-    from nrm.machines import MooreMachine
     from nrm.neural import RecordedEpisodes
 
 
@@ -26,7 +25,8 @@ class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting
     """Learn a grounder, a machine or both from logged episodes (.npz, CSV, Parquet or minari:ID), and save it.
 
     The folder --out, out/fit by default, gets model.pt, machine.json and record.json; give it to nrm monitor, or to nrm
-    train --grounding.initial. The exit status is 1 if the model does not explain the episodes.
+    train --grounding.initial. The exit status is 1 if the model does not explain the episodes; of verdicts, if held-out
+    ones are judged hardly better than by the more frequent verdict.
 
     For example:
       nrm fit episodes.npz --task 3
@@ -68,7 +68,7 @@ class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting
 
         torch.set_num_threads(1)  # small models are fastest with one
         recorded = load_episodes(self.episodes)
-        outcome = fitting.learn(self, recorded, self._machine(recorded), None if self.quiet else _progress)
+        outcome = fitting.learn(self, recorded, self._source(recorded), None if self.quiet else _progress)
         _save(outcome, out)
         plain_console().print(table(("", ""), list(outcome.lines.items())))
         print(f"wrote {out}/model.pt")
@@ -87,18 +87,18 @@ class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting
         if self.symbols is not None and self.task is None:
             raise UsageError("--symbols needs a task; add --task, or drop --symbols")
 
-    def _machine(self, recorded: RecordedEpisodes) -> MooreMachine | None:
-        """The machine of the task that the options name, by default over the symbols of the episode file."""
+    def _source(self, recorded: RecordedEpisodes) -> Source | None:
+        """The task that the options name, by default over the symbols of the episode file."""
         if self.task is None:
             return None
         names_symbols = self.task.endswith(".toml") or (is_machine_file(self.task) and not self.task.endswith(".txt"))
         if names_symbols or self.symbols is not None or self.propositions is not None:
-            return self.source().machine
+            return self.source()
         if recorded.symbol_names:
-            return replace(self, symbols=recorded.symbol_names).source().machine
+            return replace(self, symbols=recorded.symbol_names).source()
         if not self.says_everything:
             raise UsageError("the file names no symbols; name those of the task: --symbols a,b,c")
-        return self.source().machine
+        return self.source()
 
 
 def _save(outcome: FitOutcome, out: Path) -> None:

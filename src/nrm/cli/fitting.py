@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
-from nrm.errors import NrmError, counted, listing
+from nrm.detectors import FEW, EventDetector
+from nrm.errors import ContradictionError, NrmError, counted, listing
 from nrm.inference import Episode
 from nrm.machines import Alphabet, MooreMachine, until_over
 from nrm.neural import (
@@ -40,6 +41,7 @@ from nrm.tracking import left_to_learn, observation_name
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
+    from nrm.cli.options import Source
 
 
 Lines = dict[str, str]
@@ -79,14 +81,19 @@ def named_as(recorded: RecordedEpisodes, alphabet: Alphabet) -> RecordedEpisodes
     return dataclasses.replace(recorded, symbols=symbols, symbol_names=alphabet.symbols)
 
 
-def learn(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None, progress: Progress | None) -> FitOutcome:
-    """Do what the options ask for; `task` is the machine that they name."""
+def learn(options: Fit, recorded: RecordedEpisodes, source: Source | None, progress: Progress | None) -> FitOutcome:
+    """Do what the options ask for; `source` is the task that they name."""
+    task = None if source is None else source.machine
     if task is not None:
         recorded = named_as(recorded, task.alphabet)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
         if options.learn == "grounding":
             assert task is not None
+            assert source is not None
+            # Event detectors name one symbol a step.
+            if recorded.verdicts is not None and task.alphabet.size == len(task.alphabet.symbols):
+                return _detected(options, recorded, source, progress)
             return _grounding(options, recorded, task, progress)
         return _machine(options, recorded, task) if options.learn == "machine" else _both(options, recorded, task)
 
@@ -96,16 +103,64 @@ def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, pro
     model = NeuralRewardMachine.made(task, partial(GROUNDERS[options.grounder].from_shape, recorded.shape))
     record = fit(model, episodes, "grounding", options.config, progress=progress)
     lines = _amount(episodes) | _descended(record)
+    verdict, reason = left_to_learn(record)
+    lines["left to learn"] = f"{verdict} ({reason})"
+    if not record.explained:
+        lines["note"] = _unexplained(episodes)
+    return _diagnosed(model, episodes, task, record.explained, lines, record)
+
+
+def _detected(options: Fit, recorded: RecordedEpisodes, source: Source, progress: Progress | None) -> FitOutcome:
+    """From a verdict on each episode, as event detectors learn."""
+    how, task = options.config.regularised, source.machine
+    detector = EventDetector(
+        task if source.from_file else source.title,
+        task.alphabet.symbols,
+        grounder=options.grounder,
+        restarts=how.restarts,
+        epochs=how.epochs,
+        learning_rate=how.learning_rate,
+        batch_size=how.batch_size or len(recorded),
+        held_out=how.held_out,
+        seed=how.seed,
+    )
+    rows = recorded.observations if recorded.index is None else recorded.observations[recorded.index]
+    try:
+        detector.fit(np.split(rows, np.cumsum(recorded.lengths)[:-1]), recorded.verdicts, progress=progress)
+    except ContradictionError as error:
+        name = recorded.names[error.episode] if recorded.names else error.episode
+        raise UsageError(f"{options.episodes}: recording '{name}': {error}") from None
+    found = detector.coverage_
+    lines = {"verdicts": listing(f"{passed} pass, {failed} fail" for _, passed, failed in found.recordings)}
+    lines |= _descended(detector.record_)
+    lines |= {
+        "judged": f"{detector.held_out_score_:.1%} of held-out verdicts right; the more frequent one is in "
+        f"{found.majority:.1%}",
+        "symbols": "; ".join(map(str, (*found.shortcuts, *found.weak))) or "all are separated",
+    }
+    model = NeuralRewardMachine(detector.model_.grounder, task)
+    return _diagnosed(model, recorded.buffer(task), task, detector.learned_, lines, detector.record_)
+
+
+def _diagnosed(
+    model: NeuralRewardMachine,
+    episodes: EpisodeBuffer,
+    task: MooreMachine,
+    explained: bool,
+    lines: Lines,
+    record: FitRecord,
+) -> FitOutcome:
+    """What was learned, and what the true symbols say of it if the file has them."""
     more: Json = {"attempts": list(map(dataclasses.asdict, record.attempts))}
-    verdict, diagnosis = _judged(model, episodes, task)
-    if verdict is not None:
-        lines["task"] = verdict
+    wrong, diagnosis = _judged(model, episodes, task)
+    if wrong is not None:
+        lines["task"] = wrong
     if diagnosis is not None:
         taken = ", ".join(f"{true} as {found}" for true, found in diagnosis.nearest.items() if true != found)
         lines |= {"grounding": diagnosis.meaning, "predicted": taken or "every symbol correctly"}
         names = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts", "kind", "nearest")
         more["diagnosis"] = {name: getattr(diagnosis, name) for name in names}
-    return FitOutcome(model, record.explained, lines, task, more)
+    return FitOutcome(model, explained, lines, task, more)
 
 
 def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None) -> FitOutcome:
@@ -147,29 +202,38 @@ def _amount(episodes: EpisodeBuffer) -> Lines:
 
 def _shown(episodes: EpisodeBuffer) -> str:
     """How many episodes show each potential; what is rare is hard to learn, and what is never shown cannot be."""
-    counts = [sum(bool((episode.levels == code).any()) for episode in episodes) for code in range(len(episodes.levels))]
+    counts = _counts(episodes)
     amounts = [f"{level:g} in {count}" for level, count in zip(episodes.levels, counts, strict=True) if count]
     missing = listing(f"{level:g}" for level, count in zip(episodes.levels, counts, strict=True) if not count)
     return f"{listing(amounts)} of the episodes" + (f"; never {missing}" if missing else "")
 
 
+def _counts(episodes: EpisodeBuffer) -> list[int]:
+    """How many episodes show each potential."""
+    return [sum(bool((episode.levels == code).any()) for episode in episodes) for code in range(len(episodes.levels))]
+
+
 def _descended(record: FitRecord) -> Lines:
     """What became of the restarts."""
     best = record.best
-    verdict, reason = left_to_learn(record)
-    lines = {
+    return {
         "learned": f"{', '.join(record.learned)} by {record.objective} likelihood",
         "restarts": f"{len(record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
         f"{record.seconds:.1f} s in all",
         "fit": f"loss {best.train:.4f} nats per step, {best.held_out:.4f} held out",
-        "left to learn": f"{verdict} ({reason})",
     }
-    if not record.explained:
-        lines["note"] = (
-            "no restart explains all rewards. If few episodes show a potential, record more of these; if the task is "
-            "right, try more restarts or epochs"
+
+
+def _unexplained(episodes: EpisodeBuffer) -> str:
+    """Why no restart explains all rewards, as far as the episodes tell."""
+    counts = _counts(episodes)
+    few = [f"{level:g} ({count})" for level, count in zip(episodes.levels, counts, strict=True) if count < FEW]
+    if few:
+        return (
+            f"few of {len(episodes)} episodes show the potentials {listing(few)}, too few to tell which symbols lead "
+            "there; record more of these"
         )
-    return lines
+    return "no restart explains all rewards; does one observation show the symbol, and is it the task of the log?"
 
 
 def _merged(inferred: Inferred, found: MooreMachine, letters: Sequence[str], more: Lines | None = None) -> Lines:

@@ -1,6 +1,7 @@
 """Event detectors: symbols of recordings, learned from verdicts on whole recordings and a rule."""
 
-from nrm.detectors.coverage import Coverage, SymbolPair, coverage
-from nrm.detectors.detector import EventDetector, Judgement
+from nrm.detectors.coverage import FEW, Coverage, SymbolPair, coverage
+from nrm.detectors.detector import EventDetector
+from nrm.detectors.judging import Judgement
 
-__all__ = ["Coverage", "EventDetector", "Judgement", "SymbolPair", "coverage"]
+__all__ = ["FEW", "Coverage", "EventDetector", "Judgement", "SymbolPair", "coverage"]

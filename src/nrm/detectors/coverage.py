@@ -7,6 +7,7 @@ tell how many recordings to expect that refute the confusion. Where these are fe
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import FloatArray
-from nrm.errors import listing
 from nrm.machines import MooreMachine, TaskSet
 
-FEW = 0.02
-"""Share of the recordings below which those that tell two symbols apart count as few."""
+FEW = 5
+"""Recordings below which those that show something are few."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class SymbolPair:
     """The symbol that holds."""
     as_: str
     """The symbol that it is taken for."""
+    exchanged: bool
+    """Whether that one is also taken for this."""
     recordings: float
     """How many recordings have a verdict that this changes: expected before learning, counted by detected symbols
     after it."""
@@ -41,12 +43,16 @@ class SymbolPair:
 
     def __str__(self) -> str:
         if self.example is None:
-            return f"no verdict tells {self.read} from {self.as_}"
+            return f"no verdict tells {self._apart}; a few labelled steps, or another rule, would help"
         verdict = "passes" if self.verdict else "fails"
         return (
-            f"about {self.recordings:.0f} recordings tell {self.read} from {self.as_}; more like "
+            f"about {self.recordings:.0f} recordings tell {self._apart}; more like "
             f"[{' '.join(self.example)}], which {verdict}, would help"
         )
+
+    @property
+    def _apart(self) -> str:
+        return f"which of {self.read} and {self.as_} is which" if self.exchanged else f"{self.read} from {self.as_}"
 
 
 @dataclass(frozen=True)
@@ -64,15 +70,21 @@ class Coverage:
         return sum(passed + failed for _, passed, failed in self.recordings)
 
     @property
+    def majority(self) -> float:
+        """The share of verdicts that are right if always the more frequent one of the rule is given."""
+        return sum(max(passed, failed) for _, passed, failed in self.recordings) / self.total
+
+    @property
     def weak(self) -> tuple[SymbolPair, ...]:
         """The confusions that few recordings refute, and that more recordings would."""
-        few = FEW * self.total
+        few = max(FEW, 0.01 * self.total)  # a network learns as many by heart
         return tuple(one for one in self.pairs if one.example is not None and one.recordings < few)
 
     @property
     def shortcuts(self) -> tuple[SymbolPair, ...]:
-        """The confusions that no verdict at all refutes."""
-        return tuple(one for one in self.pairs if one.example is None)
+        """The confusions that no verdict at all refutes, one for each two symbols."""
+        found = {frozenset((one.read, one.as_)): one for one in reversed(self.pairs) if one.example is None}
+        return tuple(reversed(found.values()))
 
     def __str__(self) -> str:
         lines = [f"{rule}: {passed} recordings pass, {failed} fail" for rule, passed, failed in self.recordings]
@@ -93,20 +105,20 @@ def coverage(
         (name, int((passed & (numbers == task)).sum()), int((~passed & (numbers == task)).sum()))
         for task, name in enumerate(tasks.names)
     )
-    symbols = range(len(tasks.alphabet.symbols))
-    pairs = [(one, other) for one in symbols for other in symbols if one != other]
     found = []
-    for one, other in pairs:
-        mapping = np.arange(len(symbols))
-        mapping[one] = other
-        against = 0.0
-        for task, machine in enumerate(tasks.machines):
-            mine = np.flatnonzero(numbers == task)
-            if letters is None:
-                against += _expected(machine, mapping, np.asarray(lengths)[mine], passed[mine])
-            else:
-                against += _counted(machine, mapping, [letters[number] for number in mine.tolist()])
-        found.append(_pair(tasks, one, other, mapping, against))
+    for one, other in itertools.permutations(range(len(tasks.alphabet.symbols)), 2):
+        for exchanged in (False, True)[: 1 + (one < other)]:
+            mapping = np.arange(len(tasks.alphabet.symbols))
+            mapping[one] = other
+            mapping[other] = one if exchanged else other
+            against = 0.0
+            for task, machine in enumerate(tasks.machines):
+                mine = np.flatnonzero(numbers == task)
+                if letters is None:
+                    against += _expected(machine, mapping, np.asarray(lengths)[mine], passed[mine])
+                else:
+                    against += _counted(machine, mapping, [letters[number] for number in mine.tolist()])
+            found.append(_pair(tasks, one, other, exchanged, mapping, against))
     return Coverage(recordings, tuple(sorted(found, key=lambda each: (each.example is not None, each.recordings))))
 
 
@@ -146,14 +158,17 @@ def _counted(machine: MooreMachine, mapping: NDArray[np.int64], letters: Sequenc
     return float((machine.accepting[said] != machine.accepting[mapped]).sum())
 
 
-def _pair(tasks: TaskSet, one: int, other: int, mapping: NDArray[np.int64], against: float) -> SymbolPair:
+def _pair(
+    tasks: TaskSet, one: int, other: int, exchanged: bool, mapping: NDArray[np.int64], against: float
+) -> SymbolPair:
     names = tasks.alphabet.symbols
     found = [(_shortest(machine, mapping), rule) for machine, rule in zip(tasks.machines, tasks.names, strict=True)]
     examples = [(len(word[0]), word, rule) for word, rule in found if word is not None]
     if not examples:
-        return SymbolPair(names[one], names[other], against, None, None)
+        return SymbolPair(names[one], names[other], exchanged, against, None, None)
     _, (letters, verdict), rule = min(examples, key=lambda example: example[0])
-    return SymbolPair(names[one], names[other], against, tuple(names[letter] for letter in letters), verdict, rule)
+    example = tuple(names[letter] for letter in letters)
+    return SymbolPair(names[one], names[other], exchanged, against, example, verdict, rule)
 
 
 def _shortest(machine: MooreMachine, mapping: NDArray[np.int64]) -> tuple[tuple[int, ...], bool] | None:
@@ -174,5 +189,6 @@ def _shortest(machine: MooreMachine, mapping: NDArray[np.int64]) -> tuple[tuple[
 
 
 def advice(found: Coverage, limit: int = 3) -> str:
-    """A sentence about confusions that few recordings refute."""
-    return f"few of {found.total} recordings tell some symbols apart: {listing(map(str, found.weak[:limit]))}"
+    """A sentence about confusions that few or no recordings refute; empty if there are none."""
+    said = [*map(str, found.shortcuts[:limit]), *map(str, found.weak[:limit])]
+    return f"{found.total} recordings do not tell all symbols apart: {'; '.join(said)}" if said else ""

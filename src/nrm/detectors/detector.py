@@ -7,28 +7,31 @@ import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from nrm.aliases import FloatArray
 from nrm.detectors.coverage import Coverage, advice, coverage
 from nrm.detectors.export import export_grounder, model_card
-from nrm.detectors.learning import Descent, Labels, learn, split
+from nrm.detectors.judging import Judgement, passed
 from nrm.detectors.recordings import Recording, as_letters, as_recordings, as_verdicts
 from nrm.detectors.rules import compiled_rules, rule_numbers
 from nrm.errors import ContradictionError, EpisodeError, LearningError, NrmWarning, unknown
-from nrm.machines import MachineLike, TaskSet, Verdict
+from nrm.machines import MachineLike, TaskSet
 from nrm.neural import (
     GROUNDERS,
     EpisodeBuffer,
+    FitConfig,
     NeuralRewardMachine,
+    Progress,
     StandardisedGrounder,
+    StepTable,
     contradiction,
     extract,
+    fit,
     load_model,
     save_model,
 )
@@ -36,29 +39,6 @@ from nrm.shortcuts import Shortcuts, shortcuts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-class Judgement(NamedTuple):
-    """Where a rule stands after each step of a recording: four probabilities that sum to 1, each (time,)."""
-
-    satisfied: FloatArray
-    """It holds, whatever comes."""
-    holds: FloatArray
-    """It holds if the recording ends here, and can still be violated."""
-    open: FloatArray
-    """It does not hold if the recording ends here, and can still be satisfied."""
-    violated: FloatArray
-    """It does not hold, whatever comes."""
-
-    @property
-    def probability(self) -> float:
-        """That the whole recording satisfies the rule."""
-        return float(self.satisfied[-1] + self.holds[-1])
-
-    @property
-    def verdict(self) -> bool:
-        """Whether the whole recording satisfies the rule."""
-        return self.probability >= 0.5
 
 
 class EventDetector:
@@ -71,7 +51,8 @@ class EventDetector:
         coverage_: what the recordings can teach; symbols that few recordings tell apart are in `coverage_.weak`.
         shortcuts_: what no verdict can teach, as `nrm.shortcuts` says it of the rules.
         held_out_score_: share of the held-out recordings whose verdict it judges right.
-        losses_: the loss of each restart on held-out recordings.
+        learned_: whether these are at most half as many errors as the more frequent verdict makes.
+        record_: what each restart came to, as `nrm.fit` says it.
 
     """
 
@@ -168,6 +149,7 @@ class EventDetector:
         labels: Sequence[Any] | None = None,
         lengths: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        progress: Progress | None = None,
     ) -> Self:
         """Learn to detect the symbols.
 
@@ -179,13 +161,15 @@ class EventDetector:
             labels: for each recording None, or the symbol at each step, None where it is not known.
             lengths: (recordings,) how many steps each has.
             groups: (steps,) which recording each step is of.
+            progress: called with what each restart came to.
 
         """
         rules = compiled_rules(self.tasks, self.symbols, self.reward)
         given = as_recordings(recordings, lengths, groups)
         numbers, counts = rule_numbers(rules, tasks, len(given)), [len(one) for one in given]
         known = None if labels is None else as_letters(labels, rules.alphabet.symbols, counts)
-        buffer = EpisodeBuffer.for_tasks(rules)
+        # To look for equal steps among very many costs more memory than the steps.
+        buffer = EpisodeBuffer.for_tasks(rules, StepTable() if sum(counts) > 1 << 18 else None)
         if rewards is None:
             judged = as_verdicts(verdicts, len(given))
             self._check_both(judged, known is not None)
@@ -198,10 +182,18 @@ class EventDetector:
             for one, paid, task in zip(given, rewards, numbers, strict=True):
                 buffer.add(one, rewards=paid, noise=self.verdict_noise, task=task)
         self._take(self._begun(rules, buffer, given[0].shape[1:]))
-        if rewards is None and known is None and self.coverage_.weak:
-            warnings.warn(advice(self.coverage_), NrmWarning, stacklevel=2)
-        self._learn(buffer, given, known)
+        if rewards is None and known is None and (said := advice(self.coverage_)):
+            warnings.warn(said, NrmWarning, stacklevel=2)
+        self._learn(buffer, given, known, progress)
         self._look_back(rules, buffer, given, numbers)
+        if not self.learned_:
+            warnings.warn(
+                f"verdicts of held-out recordings are judged right in {self.held_out_score_:.0%} of cases, hardly more "
+                f"than the {self.coverage_.majority:.0%} in which the more frequent verdict is right; do the features "
+                "show what the rule speaks of, and are the verdicts about this rule?",
+                NrmWarning,
+                stacklevel=2,
+            )
         return self
 
     def _begun(self, rules: TaskSet, buffer: EpisodeBuffer, shape: tuple[int, ...]) -> NeuralRewardMachine:
@@ -218,32 +210,48 @@ class EventDetector:
             grounder.scale_to(batch.observations)
         return model
 
-    def _learn(self, buffer: EpisodeBuffer, given: list[Recording], known: list[NDArray[np.int64]] | None) -> None:
-        labels = None
+    def _learn(
+        self,
+        buffer: EpisodeBuffer,
+        given: list[Recording],
+        known: list[NDArray[np.int64]] | None,
+        progress: Progress | None,
+    ) -> None:
+        labelled = None
         if known is not None and any((letters >= 0).any() for letters in known):
-            steps, letters = torch.from_numpy(np.concatenate(given)), torch.from_numpy(np.concatenate(known))
-            labels = Labels(steps[letters >= 0], letters[letters >= 0])
-        rows = buffer.split(self.held_out, torch.Generator().manual_seed(self.seed))
-        how = Descent(self.restarts, self.epochs, self.learning_rate, self.batch_size, self.seed)
+            steps, letters = np.concatenate(given), np.concatenate(known)
+            labelled = steps[letters >= 0], letters[letters >= 0]
         # The chain of a single machine is faster than that of a set.
         learning = self._of_rule[0] if len(self._of_rule) == 1 else self.model_
-        self.losses_ = learn(learning, *split(buffer.batch(), rows), labels, how)
+        self.record_ = fit(learning, buffer, config=self._config(), labelled=labelled, progress=progress)
         self.model_.eval()
+        rows = buffer.split(self.held_out, torch.Generator().manual_seed(self.seed))
         self._held_out = rows[1] or rows[0]
+
+    def _config(self) -> FitConfig:
+        return FitConfig(
+            objective="regularised",
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            restarts=self.restarts,
+            held_out=self.held_out,
+            seed=self.seed,
+        )
 
     def _look_back(self, rules: TaskSet, buffer: EpisodeBuffer, given: list[Recording], numbers: list[int]) -> None:
         """What the recordings could teach, by the symbols that were detected in them."""
         self.shortcuts_: Shortcuts = shortcuts(rules.machines)
         self.n_features_in_ = int(np.prod(given[0].shape[1:]))
-        judged = [float(self._judge(given[number], numbers[number]).probability) for number in range(len(given))]
-        self.judged_ = np.array(judged) >= 0.5
         accepting = buffer.accepting
         assert accepting is not None
         weights = np.eye(len(accepting)) if buffer.evidence is None else buffer.evidence
         true = [bool((weights[episode.levels[-1]] * accepting).max() > 0.5) for episode in buffer]
+        self.judged_ = passed(self._of_rule, buffer.batch(), np.array(numbers), accepting)
         self.held_out_score_ = float(np.mean([self.judged_[number] == true[number] for number in self._held_out]))
         letters = [self._letters(one) for one in given]
         self.coverage_ = coverage(rules, numbers, true, [len(one) for one in given], letters)
+        self.learned_ = 2 * self.held_out_score_ >= 1 + self.coverage_.majority
 
     def predict(self, recordings: Any, lengths: ArrayLike | None = None) -> Any:
         """The symbol at each step: an array of names for one recording (time, …), a list of arrays for a list."""
@@ -350,10 +358,7 @@ class EventDetector:
         return letters
 
     def _judge(self, recording: Recording, task: int) -> Judgement:
-        kinds = self._tasks().machines[task].verdicts
-        with torch.no_grad():
-            states = self._of_rule[task](torch.from_numpy(recording)[None]).states[0].double().numpy()
-        return Judgement(*(states[:, [kind is one for kind in kinds]].sum(1) for one in Verdict))
+        return Judgement.of(self._of_rule[task], self._tasks().machines[task], recording)
 
 
 def _parameters() -> list[str]:

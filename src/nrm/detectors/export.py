@@ -73,7 +73,6 @@ def model_card(detector: EventDetector) -> str:
         lines += ["", "## What the data cannot teach", *(f"- {one}" for one in (*found.shortcuts, *found.weak))]
         lines += [] if found.shortcuts or found.weak else ["- nothing: all symbols are separated"]
         lines += ["", "## Quality", f"- verdicts of held-out recordings judged right: {detector.held_out_score_:.3f}"]
-        lines += [
-            f"- restarts: {len(detector.losses_)}, least held-out loss {min(detector.losses_):.3f} nats a recording"
-        ]
+        record = detector.record_
+        lines += [f"- restarts: {len(record.attempts)}, least held-out loss {record.best.held_out:.4f} nats a step"]
     return "\n".join(lines) + "\n"

@@ -42,6 +42,7 @@ from .episode_file import (
 from .episodes import (
     EpisodeBatch as EpisodeBatch,
     ObservationTable as ObservationTable,
+    StepTable as StepTable,
     observation_table as observation_table,
 )
 from .extraction import (

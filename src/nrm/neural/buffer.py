@@ -47,12 +47,12 @@ class EpisodeBuffer:
         self._episodes = list(episodes)
 
     @classmethod
-    def for_tasks(cls, tasks: TaskSet) -> EpisodeBuffer:
+    def for_tasks(cls, tasks: TaskSet, table: ObservationTable | None = None) -> EpisodeBuffer:
         """An empty buffer for episodes of many tasks; each says which one it is of."""
         begin = np.unique(tasks.level_of_state[tasks.initial])
         # Tasks that begin at different potentials can be judged, but their rewards do not tell the potential.
         initial = float(tasks.levels[begin[0]]) if len(begin) == 1 else None
-        return cls(tasks.levels, initial, accepting=accepting_potentials(tasks))
+        return cls(tasks.levels, initial, table, accepting_potentials(tasks))
 
     @classmethod
     def for_machine(cls, machine: MachineLike) -> EpisodeBuffer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from nrm.errors import LearningError, NrmError
 from nrm.settings import Checked, Count, Positive, SeedSetting
 
-Objective = Literal["em", "sequence", "marginal"]
+Objective = Literal["em", "sequence", "marginal", "regularised"]
 Maximisation = Literal["posterior", "evidence"]
 Learnable = Literal["grounding", "transitions", "rewards"]
 Reason = Literal["target reached", "no more improvement", "all epochs done"]
@@ -22,7 +22,8 @@ class FitSettings(Checked):
 
     objective: Objective = "em"
     """Loss. em: likelihood of whole reward sequences, by expectation-maximisation. sequence: the same by gradient
-    descent. marginal: cross-entropy of each step, as in the paper."""
+    descent. marginal: cross-entropy of each step, as in the paper. regularised: sequence with weight decay, stopped by
+    held-out episodes; em becomes it for verdicts, if observations cannot be enumerated."""
     maximisation: Maximisation = "posterior"
     """Target of the M-step if observations cannot be enumerated. posterior: the probability of each symbol, given all
     rewards. evidence: the set of symbols that the rewards allow."""
@@ -55,6 +56,13 @@ class FitConfig(FitSettings, SeedSetting):
     def network_restarts(self, recurrent: bool) -> int:  # noqa: ARG002 - updates while acting go by it
         """Maximum number of restarts if observations cannot be enumerated."""
         return self.restarts
+
+    @property
+    def regularised(self) -> FitConfig:
+        """The same by regularised descent, whose epochs are shorter than those of a table."""
+        return replace(
+            self, objective="regularised", epochs=max(1, self.epochs // 10), batch_size=self.batch_size or 64
+        )
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,11 @@ class LearningProblem:
     @property
     def target(self) -> float:
         """The loss at which episodes count as explained."""
-        # When a machine is learned, even one wrong reward among ten thousand must show.
-        return self.config.target if self.parts == ("grounding",) else 2e-5
+        if self.parts != ("grounding",):
+            return 2e-5  # when a machine is learned, even one wrong reward among ten thousand must show
+        if self.config.objective == "regularised":
+            return 0.04 * len(self.train.lengths) / self.train.steps  # so many nats an episode, however long
+        return self.config.target
 
     @property
     def whole(self) -> bool:
@@ -63,7 +66,10 @@ class LearningProblem:
     @torch.no_grad()
     def loss(self, batch: EpisodeBatch) -> float:
         """Minus the log-likelihood a step."""
-        return float(sequence(self.model, batch, self.model.said_batch(batch)))
+        return sum(
+            float(sequence(self.model, part, self.model.said_batch(part))) * (part.steps / batch.steps)
+            for part in batch.parts()
+        )
 
     def losses(self) -> tuple[float, float]:
         """The same of episodes learned from, and of those held out."""
@@ -116,6 +122,47 @@ def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -
                 parameter.copy_(value)
     model.eval()
     return Attempt(number, tuple(losses), *problem.losses(), stopped, time.perf_counter() - started)
+
+
+def regularised_attempt(problem: LearningProblem, number: int, generator: torch.Generator) -> Attempt:
+    """Descend from the grounder's present parameters, and leave them where the loss on held-out episodes was least.
+
+    Verdicts are few where observations are many and never come again, which a grounder would learn by heart.
+    """
+    started = time.perf_counter()
+    model, config = problem.model, problem.config
+    parameters = [value for value in model.grounder.parameters() if value.requires_grad]
+    optimizer = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=0.1)
+    losses: list[float] = []
+    kept: list[Tensor] = []
+    for epoch in range(config.epochs):
+        cosine = 0.1 + 0.45 * (1 + math.cos(math.pi * epoch / config.epochs))
+        optimizer.param_groups[0]["lr"] = config.learning_rate * cosine * min(1.0, (epoch + 1) / 4)
+        model.grounder.train()
+        for batch in problem.batches(generator):
+            take_step(optimizer, _ignorant_loss(problem, batch, generator))
+        model.grounder.eval()
+        losses.append(problem.loss(problem.held_out))
+        if losses[-1] == min(losses):
+            kept = _copies(parameters)
+    with torch.no_grad():
+        for parameter, value in zip(parameters, kept, strict=True):
+            parameter.copy_(value)
+    best = min(losses)
+    reached: Reason = "target reached" if best <= problem.target else "all epochs done"
+    train = problem.loss(problem.train)
+    return Attempt(number, tuple(losses), train, best, reached, time.perf_counter() - started)
+
+
+def _ignorant_loss(problem: LearningProblem, batch: EpisodeBatch, generator: torch.Generator) -> Tensor:
+    """Minus the log-likelihood a step; enough ignorance that no step is learned by heart."""
+    model, labelled = problem.model, problem.labelled
+    loss = sequence(model, batch, model.distribution.smoothed(model.ground_batch(batch, check=False), 1e-3))
+    if labelled is not None:
+        some = torch.randint(len(labelled.letters), (min(len(labelled.letters), 256),), generator=generator)
+        said = model.distribution.smoothed(model.ground(labelled.observations[some], check=False), 1e-3)
+        loss = loss - model.distribution.share(said, labelled.letters[some]).log().mean()
+    return loss
 
 
 def scatter(problem: LearningProblem, generator: torch.Generator) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -83,6 +83,16 @@ class EpisodeBatch(NamedTuple):
         mask, seen = some.mask, torch.zeros_like(some.seen)
         used, seen[mask] = torch.unique(some.seen[mask], return_inverse=True)
         return some._replace(observations=self.observations[used], seen=seen)
+
+    def parts(self, most: int = 1 << 18) -> Iterator[EpisodeBatch]:
+        """The batch in parts of about so many steps; itself if it has no more."""
+        if self.steps <= most:
+            yield self
+            return
+        number = (torch.cumsum(self.lengths, 0) - self.lengths) // most
+        for part in range(int(number[-1]) + 1):
+            if bool((number == part).any()):  # an episode may be longer than a part
+                yield self.pick(torch.nonzero(number == part)[:, 0])
 
     def allowed(self, episode: int, step: int) -> Tensor:
         """(n,) the indices of the potentials that what is known of a step allows."""
@@ -213,13 +223,13 @@ class ObservationTable:
     def _check_kind(self, rows: NDArray[Any], place: str) -> None:
         if rows.dtype.kind not in "biuf":
             raise EpisodeError(f"{place}: observations must hold numbers, not {rows.dtype}")
-        if self._numbers and (rows.shape[1:] != self._rows.shape[1:] or rows.dtype != self._rows.dtype):
+        if len(self) and (rows.shape[1:] != self._rows.shape[1:] or rows.dtype != self._rows.dtype):
             raise EpisodeError(
                 f"{place}: observations are {rows.dtype} of shape {rows.shape[1:]}, those before are "
                 f"{self._rows.dtype} of shape {self._rows.shape[1:]}"
             )
 
-    def _append(self, given: NDArray[Any], which: list[int], place: str) -> None:
+    def _append(self, given: NDArray[Any], which: Sequence[int], place: str) -> None:
         """Keep some of the rows given. Only these are looked at: what is known was finite when it came."""
         fresh = given[which]
         if fresh.dtype.kind == "f" and not np.isfinite(fresh).all():
@@ -232,6 +242,23 @@ class ObservationTable:
                 grown[:known] = self[:]
             self._rows = grown
         self._rows[known:needed] = fresh
+
+
+class StepTable(ObservationTable):
+    """The same where observations hardly come again: each step has a number of its own, and costs no Python object."""
+
+    _count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, rows: ArrayLike, place: str = "observations") -> NDArray[np.int64]:
+        """By new numbers."""
+        given = np.asarray(rows)
+        self._check_kind(given, place)
+        self._append(given, range(len(given)), place)
+        first, self._count = self._count, self._count + len(given)
+        return np.arange(first, self._count)
 
 
 class ListedTable(ObservationTable):

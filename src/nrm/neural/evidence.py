@@ -43,7 +43,11 @@ class EvidenceTable:
         if wrong.size:
             row = given[wrong[0]].tolist()
             raise EpisodeError(f"{place}, step {wrong[0]} (from 0): evidence is finite and not negative, not {row}")
-        return np.array([self._code(tuple(row)) for row in given.tolist()], dtype=np.int64)
+        rows, first, which = np.unique(given, axis=0, return_index=True, return_inverse=True)
+        codes = np.zeros(len(rows), dtype=np.int64)
+        for row in np.argsort(first).tolist():
+            codes[row] = self._code(tuple(rows[row].tolist()))
+        return codes[which.ravel()]
 
     def _code(self, weights: tuple[float, ...]) -> int:
         if sum(weights) == max(weights, default=0.0) == 1.0:

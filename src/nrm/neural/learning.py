@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +15,7 @@ from nrm.errors import AlphabetError, ContradictionError, EpisodeError, Learning
 from nrm.machines import LevelCodec
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable
-from nrm.neural.descent import Labelled, LearningProblem, attempt, scatter
+from nrm.neural.descent import Labelled, LearningProblem, attempt, regularised_attempt, scatter
 from nrm.neural.em.network import network_attempt
 from nrm.neural.em.steps import redraw
 from nrm.neural.em.table import table_attempts, table_suits, window_attempts
@@ -58,6 +59,7 @@ def fit(
         problem = replace(problem, labelled=_labelled(model, *labelled))
     attempts: list[Attempt] = []
     best, weights, temperature = None, model.state_dict(), 1.0
+    least, since = math.inf, 0
     # Fresh parameters and dropout draw from torch's global generator; its state is the caller's, and put back.
     with torch.random.fork_rng(devices=[]):
         for done in _attempts(problem):
@@ -66,7 +68,10 @@ def fit(
                 progress(done)
             if best is None or done.held_out < best.held_out:
                 best, weights, temperature = done, copy.deepcopy(model.state_dict()), model.machine.temperature
-            if done.explains(problem.target):
+            since = 0 if done.held_out < 0.9 * least else since + 1
+            least = min(least, done.held_out)
+            # Of a few restarts that bring nothing, the next one will hardly bring more.
+            if done.explains(problem.target) or since >= max(3, problem.config.restarts // 4):
                 break
     assert best is not None
     model.load_state_dict(weights)
@@ -79,7 +84,8 @@ def fit(
 def _attempts(problem: LearningProblem) -> Iterator[Attempt]:
     """One attempt after another; networks as they were given are the first: a user may have prepared them."""
     config, model = problem.config, problem.model
-    by_em = config.objective == "em" and problem.parts == ("grounding",)
+    grounds = problem.parts == ("grounding",)
+    by_em, regularised = (grounds and config.objective == objective for objective in ("em", "regularised"))
     torch.manual_seed(config.seed)
     before = 0
     if by_em and not model.recurrent and table_suits(problem.everything):
@@ -89,16 +95,13 @@ def _attempts(problem: LearningProblem) -> Iterator[Attempt]:
         for taught in window_attempts(problem, torch.Generator().manual_seed(config.seed)):
             yield taught
             before = taught.restarts
-    for number in range(config.network_restarts(model.recurrent) if by_em else config.restarts):
+    step = regularised_attempt if regularised else network_attempt if by_em else attempt
+    for number in range(config.network_restarts(model.recurrent) if by_em or regularised else config.restarts):
         seed = config.seed + 7919 * number
         torch.manual_seed(seed)
         if number:
             _draw(problem, seed)
-        generator = torch.Generator().manual_seed(seed)
-        if by_em:
-            yield network_attempt(problem, before + number, generator)
-        else:
-            yield attempt(problem, number, generator)
+        yield step(problem, before + number, torch.Generator().manual_seed(seed))
 
 
 def _problem(
@@ -110,6 +113,9 @@ def _problem(
     device = model.machine.levels.device
     everything = buffer.batch(distinct=not normed).to(device)
     train, held_out = (everything.pick(torch.tensor(some, device=device)) if some else everything for some in rows)
+    uncertain = everything.evidence is not None and not table_suits(everything)
+    if uncertain and config.objective == "em" and parts == ("grounding",):
+        config = config.regularised
     return LearningProblem(model, train, held_out, everything, config, parts)
 
 
@@ -152,7 +158,8 @@ def _draw(problem: LearningProblem, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     if "grounding" in problem.parts:
         redraw(problem.model.grounder)
-        scatter(problem, generator)
+        if problem.config.objective != "regularised":
+            scatter(problem, generator)
     machine = [part for part in problem.parts if part != "grounding"]
     if machine:
         problem.model.machine.reset(machine, generator)
