@@ -15,7 +15,7 @@ import tyro
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-GAP = 16
+GAP, SCALE = 16, 2
 
 
 def main(
@@ -23,12 +23,17 @@ def main(
 ) -> None:
     """Step through the first formula that was never trained."""
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        shown = browser.new_page(viewport={"width": 1240, "height": 2800}, color_scheme="light", bypass_csp=True)
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        shown = browser.new_page(
+            viewport={"width": 1240, "height": 2800}, device_scale_factor=SCALE, color_scheme="light", bypass_csp=True
+        )
         shown.goto(page.resolve().as_uri())
         shown.wait_for_selector(".player")
         shown.add_style_tag(
             content=".transport, .keys, .sight { display: none !important } .player { outline: none !important }"
+            ".facts div:first-child { min-height: 4.25rem }"  # room for the last line, so that nothing jumps
             "#formula { background: white !important } #formula .text { font-size: 20px; display: inline-block }"
             "#machine { position: fixed; top: 2200px; left: 0; z-index: 9; overflow: visible !important; mask: none; }"
             "#machine, #machine svg { width: max-content; max-width: none !important; background: white }"
@@ -55,7 +60,8 @@ def main(
 def frame(shown: Any, width: int) -> Image.Image:
     """One picture: the formula with its ticks, the player, and the machine."""
     formula, player, machine = (part(shown, name) for name in ("#formula .text", ".player", "#machine svg"))
-    rows = [formula, *(scaled(one, width - 2 * GAP) for one in (player, machine))]
+    full = width - 2 * GAP
+    rows = [scaled(formula, formula.width // SCALE), scaled(player, full), scaled(machine, full)]
     picture = Image.new("RGB", (width, sum(one.height + GAP for one in rows) + GAP), "white")
     top = GAP
     for one in rows:

@@ -18,7 +18,9 @@ from playwright.sync_api import sync_playwright
 def main(page: Path = Path("out/demo/index.html"), out: Path = Path("docs/images")) -> None:
     """Open the page, use it a little, and take its pictures: results, and closer looks at many tasks and at one."""
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
         shown = browser.new_page(viewport={"width": 1240, "height": 900}, color_scheme="light")
         shown.goto(page.resolve().as_uri())
         shown.wait_for_selector(".player")

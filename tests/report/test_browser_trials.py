@@ -98,7 +98,7 @@ def test_the_player_shows_what_is_read_and_the_view(opened: Open) -> None:
     cells = "cells => cells.map((cell) => cell.className.replace('view-cell', '').trim())"
     shown = page.locator(".view-cell").evaluate_all(cells)
     assert shown == ["gain", "", "lost", "", "", "gain", "lost", ""]
-    assert "2.0 to go" in page.locator(".sight").inner_text()
+    assert "2 steps to go" in page.locator(".sight").inner_text()
     page.get_by_label("Next step").click()
     assert "%" in page.locator(".reads").inner_text()
     assert opened.count(".beliefs:not(.reads) .track") == 4

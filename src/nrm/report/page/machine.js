@@ -19,7 +19,7 @@ function machinePicture(task) {
   const pad = 16;
   const picture = svg("svg", {
     class: "machine", role: "img", viewBox: `${-pad} ${-pad} ${drawing.width + 2 * pad} ${drawing.height + 2 * pad}`,
-    style: { "max-width": `${(drawing.width + 2 * pad) * 1.9}px`, "min-width": `${drawing.width + 2 * pad}px` },
+    style: { "max-width": `${(drawing.width + 2 * pad) * 1.9}px`, "min-width": `${(drawing.width + 2 * pad) * 0.9}px` },
     "aria-label": `The machine of ${task.name}: ${count(states.length, "state")}, start ${initial}. The table below lists its moves.`,
   });
   for (const edge of drawing.edges) {

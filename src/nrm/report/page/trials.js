@@ -125,6 +125,6 @@ function viewPicture(view, belief, letter) {
       el("div", {}), names, el("div", { class: "view-when" }, "now"), view.letters.map((_, place) => cell(0, place, "now")),
       el("div", { class: "view-when" }, "next"), view.letters.map((_, place) => cell(2, place, "next"))),
     el("p", { class: "quiet" }, el("span", { class: "view-key gain" }, "+"), " helps ", el("span", { class: "view-key back" }, "−"), " undoes progress ", el("span", { class: "view-key lost" }, "✕"),
-      ` violates the task · ${left < 0.05 ? "satisfied" : `${decimal(left)} to go`}${view.hidden ? ` · ${count(view.hidden, "symbol")} not shown` : ""}`),
+      ` violates the task · ${left < 0.05 ? "satisfied" : `${plainNumber(Math.round(10 * left) / 10)} steps to go`}${view.hidden ? ` · ${count(view.hidden, "symbol")} not shown` : ""}`),
   ];
 }
