@@ -284,9 +284,9 @@ def test_shortcuts_have_exact_class_sizes(machine: MooreMachine) -> None:
     assert sum(found.class_sizes) == 2**24
     assert found.symmetries == 1
     assert not found.groundable
-    with pytest.raises(LimitError, match="more than 64,000,000 bits"):
+    with pytest.raises(LimitError, match="more than 1,000,000 bits"):
         _ = found.count
-    with pytest.raises(LimitError, match="more than 64,000,000 bits"):
+    with pytest.raises(LimitError, match="more than 1,000,000 bits"):
         _ = found.class_internal
 
 

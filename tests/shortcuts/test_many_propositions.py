@@ -89,7 +89,6 @@ def test_class_sizes_of_twenty_propositions_are_those_of_all_letters_counted_one
     _, sizes = np.unique(columns, axis=1, return_counts=True)
     assert sorted(found.class_sizes) == sorted(sizes.tolist()) == [1, 1, 1, 1, 2**20 - 4]
     assert found.symmetries == 1
-    assert found.count == (2**20 - 4) ** (2**20 - 4)
     assert found.rough.every.adjusted() + 1 == pytest.approx((2**20 - 4) * np.log10(2**20 - 4), abs=1)
     assert found.renamings.count == factorial(18)
 
@@ -105,7 +104,7 @@ def test_counts_past_twenty_propositions() -> None:
     assert found.kind({"a&h1": "h2&h3", "h0": "h1"}) == "class"
     assert found.kind({"a": "b"}) is None
     assert set(found.labels_needed) == set(propositions.symbols)
-    with pytest.raises(LimitError, match="more than 64,000,000 bits"):
+    with pytest.raises(LimitError, match="more than 1,000,000 bits"):
         found.count  # noqa: B018 - the number itself is too long
     assert str(found).startswith(f"{found.rough.every:.3e}".replace("+", ""))
 

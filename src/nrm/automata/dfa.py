@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nrm.aliases import BoolArray, IntArray
-from nrm.automata.diagram import Cube, cubes_of
-from nrm.automata.letters import ListedLetters
+from nrm.automata.diagram import Cube
+from nrm.automata.letters import ListedLetters, shortest_cubes
 from nrm.automata.moves import Moves, Moving, moves_of_classes, placed
 from nrm.automata.mtbdd import Limits
 
@@ -39,6 +39,13 @@ class Dfa(Moving):
         moves = moves_of_classes(ListedLetters(letter_class), columns, None if exclusive else len(atoms))
         return cls(atoms, exclusive, moves, accepting)
 
+    def accepts(self, steps: Iterable[Container[str]]) -> bool:
+        """Whether a trace is accepted, from what holds at each step. Not for exclusive letters."""
+        state = 0
+        for step in steps:
+            state = self.moves.next_state(state, sum(1 << bit for bit, name in enumerate(self.atoms) if name in step))
+        return bool(self.accepting[state])
+
     def complement(self) -> Dfa:
         """Accepts exactly the non-empty traces that this one rejects."""
         return Dfa(self.atoms, self.exclusive, self.moves, ~self.accepting)
@@ -55,7 +62,7 @@ class Dfa(Moving):
     def cubes(self, letters: BoolArray) -> Sequence[Cube]:
         """Conjunctions of literals that together hold at exactly these letters (letters,)."""
         if not self.exclusive:
-            return cubes_of(ListedLetters(letters.astype(np.int32)).function(len(self.atoms)), 0, [1])
+            return shortest_cubes(letters.astype(np.int32), len(self.atoms))
         named = np.flatnonzero(letters[:-1] != letters[-1]).tolist()  # the last letter is that of no atom
         return [tuple((place, False) for place in named)] if letters[-1] else [((place, True),) for place in named]
 

@@ -325,20 +325,26 @@ Cube = tuple[tuple[int, bool], ...]
 """Pairs (proposition, truth), by proposition."""
 
 
-def cubes_of(diagram: Diagram, root: int, numbers: Collection[int]) -> list[Cube]:
-    """Cubes of exactly the letters that lead to some numbers, none superfluous (Minato, Morreale); short ones first."""
+def cubes_of(diagram: Diagram, root: int, numbers: Collection[int], free: Collection[int] = ()) -> list[Cube]:
+    """Cubes of the letters that lead to some numbers, none superfluous (Minato, Morreale); short ones first.
+
+    `free`: numbers whose letters may be covered or not, whichever is shorter.
+    """
     work = _Irredundant(500_000)
-    made: dict[int, int] = {}
     levels, low, high, roots = diagram.lists
-    wanted = set(numbers)
+    asking = sorted(node for node in diagram.below(root, set()) if node >= 0)
 
-    def below(child: int) -> int:
-        return made[child] if child >= 0 else TRUE if -1 - child in wanted else FALSE
+    def where(wanted: set[int]) -> int:
+        made: dict[int, int] = {}
 
-    for node in sorted(node for node in diagram.below(root, set()) if node >= 0):
-        made[node] = work.node(levels[node], below(low[node]), below(high[node]))
-    top = below(roots[root])
-    found, _ = work.cover(top, top)
+        def below(child: int) -> int:
+            return made[child] if child >= 0 else TRUE if -1 - child in wanted else FALSE
+
+        for node in asking:
+            made[node] = work.node(levels[node], below(low[node]), below(high[node]))
+        return below(roots[root])
+
+    found, _ = work.cover(where({*numbers}), where({*numbers, *free}))
     named = [tuple(sorted((diagram.order[level], true) for level, true in cube)) for cube in found]
     return sorted(named, key=lambda cube: (len(cube), cube))
 
@@ -372,7 +378,7 @@ class _Irredundant(Bdd):
         cubes_1, covered_1 = self.cover(self.without(low_1, up_0), up_1)
         rest = self.disjunction(self.without(low_0, covered_0), self.without(low_1, covered_1))
         cubes, covered = self.cover(rest, self.conjunction(up_0, up_1))
-        if len(cubes) + len(cubes_0) + len(cubes_1) > 2_000:
+        if len(cubes) + len(cubes_0) + len(cubes_1) > 1 << 11:
             raise LimitError("a guard of this machine is too large to be written out; JSON files do without guards")
         found = [*cubes, *(((top, False), *cube) for cube in cubes_0), *(((top, True), *cube) for cube in cubes_1)]
         return found, self.node(top, self.disjunction(covered_0, covered), self.disjunction(covered_1, covered))

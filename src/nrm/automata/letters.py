@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.aliases import IntArray, Letter
-from nrm.automata.diagram import MAX_NODES, Cube, Diagram
+from nrm.automata.diagram import MAX_NODES, Cube, Diagram, cubes_of
 from nrm.automata.mtbdd import Mtbdd
 from nrm.errors import LimitError, MachineError
 
@@ -29,7 +29,6 @@ def in_columns(propositions: int) -> bool:
 
 Truths = tuple[int, int]
 """Two sets of propositions, as bits: those that hold at some letter, and those that fail at some letter."""
-Ways = dict[int, tuple[int, int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +37,12 @@ class LetterFunction(Diagram):
 
     @classmethod
     def of_levels(
-        cls, pairs: Sequence[NDArray[np.integer]], classes: NDArray[np.integer], propositions: int
+        cls, pairs: Sequence[NDArray[np.integer]], classes: NDArray[np.integer], order: tuple[int, ...]
     ) -> LetterFunction:
-        """From each level's (places, 2) places at the next level for false and true, and the classes below the last."""
+        """From each level's (places, 2) places at the next level for false and true, and the classes below the last.
+
+        `order`: the proposition that each level asks for.
+        """
         references, count = -1 - classes.astype(np.int64), 0
         levels, sides = [], []
         for level, below in reversed(list(enumerate(pairs))):
@@ -50,7 +52,7 @@ class LetterFunction(Diagram):
             count += len(below)
         low, high = np.concatenate([np.zeros((0, 2), dtype=np.int64), *sides]).T
         own = np.concatenate([np.zeros(0, dtype=np.int64), *levels])
-        return cls.reduced((own, low, high, references), tuple(range(len(pairs))), propositions)
+        return cls.reduced((own, low, high, references), order, len(order))
 
     @property
     def root(self) -> int:
@@ -96,24 +98,18 @@ class LetterFunction(Diagram):
         shares = self.shares_where(())
         return tuple(shares.get(number, 0) << (self.propositions - len(self.order)) for number in range(classes))
 
-    def truths(self, propositions: int) -> dict[int, Truths]:
-        every = (1 << propositions) - 1
-        # Below each node, by class: the propositions asked for on every way, and what they were on some way.
-
-        def node(level: int, low: Ways, high: Ways) -> Ways:
-            bit = 1 << self.order[level]
-            merged = {number: (asked | bit, true, false | bit) for number, (asked, true, false) in low.items()}
-            for number, (asked, true, false) in high.items():
-                old = merged.get(number)
-                here = (asked | bit, true | bit, false)
-                merged[number] = here if old is None else (old[0] & here[0], old[1] | here[1], old[2] | here[2])
-            return merged
-
-        # What some way does not ask for may hold or not.
-        return {
-            number: (true | (every & ~asked), false | (every & ~asked))
-            for number, (asked, true, false) in self.folded(lambda number: {number: (0, 0, 0)}, node)[0].items()
-        }
+    def truths(self) -> dict[int, Truths]:
+        """For each class which propositions hold at some of its letters, and which fail at some."""
+        every = (1 << self.propositions) - 1 - sum(1 << bit for bit in self.asked)  # what is not asked for does both
+        shares = self.shares_where(())
+        found = dict.fromkeys(shares, (every, every))
+        for bit in self.asked:
+            held = self.shares_where((bit,))
+            for number, share in shares.items():
+                true, false = found[number]
+                part = held.get(number, 0)
+                found[number] = true | (part > 0) << bit, false | (part < 2 * share) << bit
+        return found
 
     def shares_where(self, true: Collection[int]) -> dict[int, int]:
         """Of the letters at which some propositions hold, the share of each class; all add up to 2^levels."""
@@ -253,11 +249,7 @@ class ListedLetters:
     def function(self, propositions: int) -> LetterFunction:
         """The classes as a function of so many propositions."""
         halves = [np.arange(2 << level).reshape(2, -1).T for level in range(propositions)]
-        return LetterFunction.of_levels(halves, self.numbers, propositions)
-
-    def truths(self, propositions: int) -> dict[int, Truths]:
-        """For each class which propositions hold at some of its letters, and which do not at some."""
-        return self.function(propositions).truths(propositions)
+        return LetterFunction.of_levels(halves, self.numbers, tuple(range(propositions)))
 
     def work(self, hidden: int) -> int:  # noqa: ARG002 - no more than to look at every letter once
         """How much work `seen_without` so many propositions is."""
@@ -295,29 +287,8 @@ class Classes(NamedTuple):
     """(states, classes) the next state."""
 
 
-def shortest_cubes(lower: int, upper: int, variables: int) -> list[Cube]:
-    """Cubes that cover `lower` and stay inside `upper`, the shortest first; sets of letters have one bit a letter."""
-    return sorted(_irredundant(lower, upper, variables)[0], key=lambda cube: (len(cube), cube))
-
-
-def _irredundant(lower: int, upper: int, variables: int) -> tuple[list[Cube], int]:
-    """Cubes that cover `lower` and stay inside `upper`, none superfluous, and what they cover (Minato, Morreale)."""
-    if lower == 0:
-        return [], 0
-    if upper == (1 << (1 << variables)) - 1:
-        return [()], upper
-    top = variables - 1
-    width = 1 << top
-    mask = (1 << width) - 1
-    low_0, low_1 = lower & mask, lower >> width
-    up_0, up_1 = upper & mask, upper >> width
-    cubes_0, covered_0 = _irredundant(low_0 & ~up_1, up_0, top)
-    cubes_1, covered_1 = _irredundant(low_1 & ~up_0, up_1, top)
-    rest = (low_0 & ~covered_0) | (low_1 & ~covered_1)
-    cubes, covered = _irredundant(rest, up_0 & up_1, top)
-    found = [
-        *cubes,
-        *((*cube, (top, False)) for cube in cubes_0),
-        *((*cube, (top, True)) for cube in cubes_1),
-    ]
-    return found, (covered_0 | covered) | (covered_1 | covered) << width
+def shortest_cubes(classes: IntArray, propositions: int) -> list[Cube]:
+    """Cubes of the letters of class 1, the shortest first; those of class 2 may be covered as well. classes: (2^n,)."""
+    pairs = [np.arange(2 << level).reshape(-1, 2) for level in range(propositions)]
+    order = tuple(reversed(range(propositions)))
+    return cubes_of(LetterFunction.of_levels(pairs, classes, order), 0, [1], [2])

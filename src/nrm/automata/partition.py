@@ -109,7 +109,7 @@ def letter_classes(
         for below in edges:
             choice = np.concatenate([below[choice, 0], below[choice, 1]])
         return ListedLetters(choice.astype(np.int32)), targets
-    return LetterFunction.of_levels(edges, np.arange(len(tuples)), variables), targets
+    return LetterFunction.of_levels(edges, np.arange(len(tuples)), tuple(range(variables))), targets
 
 
 def _levels(

@@ -41,7 +41,7 @@ class Language(Generic[Value]):
     """The minimal automaton over the formula's atoms, of non-empty traces; whether exactly one symbol holds at each
     step, or any subset; and how much work it may take."""
     holds: Callable[[Value, Trace], bool]
-    """Whether a non-empty trace satisfies a formula, decided by its meaning: the twin that `dfa` is tested against."""
+    """Whether a non-empty trace satisfies a formula."""
     hint: Callable[[Value], str] | None = None
     """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
     reader: Reader[Any] | None = None

@@ -17,10 +17,9 @@ from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import FormulaError, LimitError
 from nrm.logic.language import LANGUAGES, Language
 from nrm.logic.ldlf.formula import Ldlf, Op, called_pattern, in_phrase
-from nrm.logic.ldlf.meaning import Meaning, matched
+from nrm.logic.ldlf.meaning import matched
 from nrm.logic.ldlf.meaning import translate as translate_ldlf
 from nrm.logic.ldlf.parser import Part, PathBuild
-from nrm.logic.ltlf.meaning import holds as holds_ltlf
 from nrm.logic.ltlf.patterns import MAX_COUNT
 from nrm.logic.ltlf.words import words_of
 from nrm.logic.reading import PATH_RULES, PlacedError, Reader, whole_number
@@ -157,23 +156,7 @@ parse = READER.parse
 
 def holds(expression: Regex | str, trace: Trace) -> bool:
     """Whether the whole of a non-empty `trace` matches."""
-    steps = steps_of(trace, "regular expressions'")
-    return len(steps) in _Matching(steps).ends(parse(expression), 0)
-
-
-class _Matching(Meaning):
-    def _ends(self, path: Ldlf, place: int) -> set[int]:
-        everywhere = set(range(place, len(self.steps) + 1))
-        match path.op:
-            case Op.BOTH:
-                return everywhere.intersection(*(self.ends(part, place) for part in path.args))
-            case Op.COMPLEMENT:
-                return everywhere - self.ends(path.args[0], place)
-            case Op.PATTERN:
-                formula = called_pattern(path)
-                return {end for end in everywhere if end > place and holds_ltlf(formula, self.steps[place:end])}
-            case _:
-                return super()._ends(path, place)
+    return translate(expression, exclusive=False).accepts(steps_of(trace, "regular expressions'"))
 
 
 def translate(expression: Regex | str, exclusive: bool, limits: Limits = DEFAULT_LIMITS) -> Dfa:

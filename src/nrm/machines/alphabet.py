@@ -333,8 +333,7 @@ class _Propositional(Alphabet):
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
 
     def cubes(self, letters: BoolArray) -> Sequence[Cube]:
-        here = int.from_bytes(np.packbits(letters, bitorder="little").tobytes(), "little")
-        return shortest_cubes(here, here, len(self.symbols))
+        return shortest_cubes(letters.astype(np.int32), len(self.symbols))
 
 
 @dataclass(frozen=True)
@@ -386,6 +385,6 @@ class _SomeSets(_Propositional):
         return np.array([[bits >> bit & 1 for bit in range(len(self.symbols))] for bits in self.sets], np.int32)
 
     def cubes(self, letters: BoolArray) -> Sequence[Cube]:
-        taken, other = (sum(1 << self.sets[letter] for letter in np.flatnonzero(of)) for of in (letters, ~letters))
-        # What never occurs may be covered or not, whichever is shorter.
-        return shortest_cubes(taken, ((1 << (1 << len(self.symbols))) - 1) & ~other, len(self.symbols))
+        classes = np.full(1 << len(self.symbols), 2, dtype=np.int32)  # what never occurs may be covered or not
+        classes[list(self.sets)] = letters
+        return shortest_cubes(classes, len(self.symbols))

@@ -14,7 +14,7 @@ from typing import Literal
 from nrm.errors import LimitError, NrmError, listing, shorten
 from nrm.machines import MachineLike, MooreMachine, with_rewards
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
-from nrm.shortcuts.symmetry_group import digits, rough_numbers
+from nrm.shortcuts.symmetry_group import rough_numbers
 from nrm.shortcuts.verdicts import SymbolVerdict
 
 Goal = Literal["identity", "class"]
@@ -95,12 +95,9 @@ def amount(number: int | Decimal) -> str:
     """A whole number for people: with commas, or by its magnitude when it is long."""
     if number < 10**18:
         return f"{int(number):,}"
-    if isinstance(number, Decimal):
-        text, long = "".join(map(str, number.as_tuple().digits)), number.adjusted()
-    else:
-        text = digits(number)
-        long = len(text) - 1
-    return f"{text[0]}.{text[1:4]} × 10^{long:,} ({long + 1:,} digits)"
+    known = Decimal(number)
+    text, long = "".join(map(str, known.as_tuple().digits[:4])), known.adjusted()
+    return f"{text[0]}.{text[1:]} × 10^{long:,} ({long + 1:,} digits)"
 
 
 def many(number: int | Decimal, what: str, ending: str = "s") -> str:

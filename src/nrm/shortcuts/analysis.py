@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from nrm.aliases import Letter, Symbol, SymbolMap, Trace
-from nrm.automata import LetterClasses
 from nrm.errors import LimitError, NrmError, UnknownSymbolError, listing, unknown
 from nrm.machines import (
     Alphabet,
@@ -54,20 +53,14 @@ class Counts(NamedTuple):
     by_symmetry: Decimal
 
 
-@dataclass(frozen=True)
-class Shortcuts:
-    """All symbol mappings that change no reward on any trace: the unremovable reasoning shortcuts.
+@dataclass(frozen=True, kw_only=True)
+class _LetterMaps:
+    """Maps of letters that change no reward: a symmetry of the classes, and any map within classes."""
 
-    The identity is one of them. Mappings are enumerated lazily.
-    """
-
-    machines: tuple[MooreMachine, ...]
-    """The tasks."""
     machine: MooreMachine
     """The minimal machine of all tasks together."""
     group: SymmetryGroup = field(repr=False)
     """The symmetries, as permutations of symbol classes."""
-    work: int = field(default=DEFAULT_WORK, repr=False, compare=False)
     terms: int = field(default=DEFAULT_TERMS, repr=False, compare=False)
 
     @property
@@ -75,10 +68,37 @@ class Shortcuts:
         """What the machines read."""
         return self.machine.alphabet
 
-    @cached_property
+    @property
     def class_sizes(self) -> tuple[int, ...]:
         """Number of letters in each class."""
         return self.machine.class_sizes
+
+    @cached_property
+    def count(self) -> int:
+        """Number of mappings that change no reward, the identity included (#RS* in the paper)."""
+        return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
+
+    @property
+    def symmetries(self) -> int:
+        """Order of the symmetry group, the identity included."""
+        return self.group.order
+
+    @property
+    def groundable(self) -> bool:
+        """Whether rewards can teach every symbol."""
+        return self.symmetries == 1 and all(size == 1 for size in self.class_sizes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortcuts(_LetterMaps):
+    """All symbol mappings that change no reward on any trace: the unremovable reasoning shortcuts.
+
+    The identity is one of them. Mappings are enumerated lazily.
+    """
+
+    machines: tuple[MooreMachine, ...]
+    """The tasks."""
+    work: int = field(default=DEFAULT_WORK, repr=False, compare=False)
 
     @cached_property
     def members(self) -> tuple[tuple[Letter, ...], ...]:
@@ -92,11 +112,6 @@ class Shortcuts:
     def classes(self) -> tuple[tuple[str, ...], ...]:
         """The names in each class: symbols that the tasks treat alike."""
         return tuple(tuple(map(self.alphabet.letter_name, letters)) for letters in self.members)
-
-    @cached_property
-    def count(self) -> int:
-        """Number of mappings that change no reward, the identity included (#RS* in the paper)."""
-        return sum_over(self.group, self.class_sizes, self.class_sizes, self.terms)
 
     @cached_property
     def rough(self) -> Counts:
@@ -129,16 +144,6 @@ class Shortcuts:
     def by_symmetry(self) -> int:
         """Number of mappings that rename states: the same rewards with another meaning."""
         return self.count - self.class_internal
-
-    @property
-    def symmetries(self) -> int:
-        """Order of the symmetry group, the identity included."""
-        return self.group.order
-
-    @property
-    def groundable(self) -> bool:
-        """Whether rewards can teach every symbol."""
-        return self.symmetries == 1 and all(size == 1 for size in self.class_sizes)
 
     @property
     def teaches_nothing(self) -> bool:
@@ -260,7 +265,7 @@ class Shortcuts:
             )
         bounded = minimise(unrolled(self.machine, horizon), by="outputs")
         group = symmetry_group(SymmetrySearch(bounded, work=self.work))
-        return Shortcuts(self.machines, bounded, group, self.work, self.terms)
+        return replace(self, machine=bounded, group=group)
 
     def left_by(self, traces: Iterable[Trace], ends_only: bool = False) -> DataShortcuts:
         """The mappings that change no reward on recorded traces; with `ends_only`, no potential at the end of one."""
@@ -307,7 +312,8 @@ def shortcuts(
         machines = (machines,)
     tasks = as_machines(tuple(machines))
     machine = joint(tasks)
-    result = Shortcuts(tasks, machine, symmetry_group(SymmetrySearch(machine, work=work)), work, terms)
+    group = symmetry_group(SymmetrySearch(machine, work=work))
+    result = Shortcuts(machines=tasks, machine=machine, group=group, work=work, terms=terms)
     return result if horizon is None else result.within(horizon)
 
 
@@ -326,37 +332,20 @@ def _amounts(alphabet: Alphabet, observations: Mapping[str, int] | Sequence[int]
     return amounts
 
 
-@dataclass(frozen=True)
-class TaskSetShortcuts:
+@dataclass(frozen=True, kw_only=True)
+class TaskSetShortcuts(_LetterMaps):
     """The maps of letters that change no reward of any task of a task set."""
 
-    alphabet: Alphabet
     tasks: int
     """How many tasks were looked at: further ones cannot change the verdict once only the identity is left."""
-    class_sizes: tuple[int, ...]
-    """How many letters each class has: letters that every task treats alike."""
-    group: SymmetryGroup
-    """The symmetries, as permutations of the classes."""
-    letters: LetterClasses = field(repr=False, compare=False)
-    """From letters to classes."""
-
-    @cached_property
-    def count(self) -> int:
-        """How many maps there are, the identity included."""
-        return sum_over(self.group, self.class_sizes, self.class_sizes, DEFAULT_TERMS)
 
     @cached_property
     def confusable(self) -> tuple[tuple[str, ...], ...]:
         """The sets of letters, two at least, that these rewards can teach no one to tell apart."""
         sets: dict[int, list[str]] = {}
-        for letter, number in enumerate(self.letters.listed().tolist()):
+        for letter, number in enumerate(self.machine.letter_class.tolist()):
             sets.setdefault(self.group.orbit_of[number][0], []).append(self.alphabet.letter_name(letter))
         return tuple(tuple(names) for names in sets.values() if len(names) > 1)
-
-    @property
-    def groundable(self) -> bool:
-        """Whether the tasks together can teach the meaning of every letter."""
-        return self.group.order == 1 and max(self.class_sizes) == 1
 
 
 def task_set_shortcuts(pool: TaskSet, work: int = DEFAULT_WORK) -> TaskSetShortcuts:
@@ -378,4 +367,4 @@ def _side_by_side(machines: Sequence[MooreMachine], work: int) -> TaskSetShortcu
     looks = pool.task_of_state.astype(np.int64) * len(union.levels) + union.level_of_state
     coded = union.with_outputs(np.unique(looks, return_inverse=True)[1])
     group = symmetry_group(SymmetrySearch(coded, work=work, fixed=pool.initial.tolist()))
-    return TaskSetShortcuts(pool.alphabet, len(machines), union.class_sizes, group, union.letters)
+    return TaskSetShortcuts(machine=coded, group=group, tasks=len(machines))

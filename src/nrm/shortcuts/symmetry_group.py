@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, Decimal, Inexact, localcontext
+from decimal import MAX_EMAX, Decimal, localcontext
 from functools import cached_property, reduce
 from itertools import product
 from math import factorial, prod
@@ -215,8 +214,6 @@ def sum_over(
         part = [sizes[point] for point in points], [exponents[point] for point in points]
         if len({sizes[point] for point in points}) == 1:
             total *= factor.order * _term(*part)
-        elif factor.is_symmetric:
-            total *= _permanent(*part, terms)
         else:
             total *= _orbit_sum(factor, sizes, exponents, terms)
     rest = sorted(unmoved)
@@ -256,33 +253,10 @@ def _orbit_sum(group: SymmetryGroup, sizes: Sequence[Any], exponents: Sequence[i
     return total * (group.order // len(seen))
 
 
-def _permanent(sizes: Sequence[Any], exponents: Sequence[int], terms: int) -> Any:
-    """The sum over all permutations: a permanent, point by point over how many of each size are still free."""
-    kinds = Counter(sizes)
-    values = list(kinds)
-    if prod(count + 1 for count in kinds.values()) > terms:
-        raise LimitError(
-            f"{len(sizes)} letter classes of {len(values)} different sizes ({_short(sizes)}) are interchangeable, and "
-            f"the exact sum over their arrangements needs more than {terms:,} terms; raise the limit (terms=…)"
-        )
-    sums: dict[tuple[int, ...], Any] = {tuple(kinds[value] for value in values): 1}
-    for exponent in exponents:
-        powers = [value**exponent for value in values]
-        following: dict[tuple[int, ...], Any] = {}
-        for free, amount in sums.items():
-            for index, count in enumerate(free):
-                if count:
-                    rest = (*free[:index], count - 1, *free[index + 1 :])
-                    # Equal sizes are different classes: `count` ways to take one of them.
-                    following[rest] = following.get(rest, 0) + amount * count * powers[index]
-        sums = following
-    return sums[(0,) * len(values)]
-
-
 def check_length(sizes: Sequence[int], exponents: Sequence[int]) -> None:
     """Raise `LimitError` when the product of powers would be too long a number to be of use."""
     bits = sum(exponent * size.bit_length() for size, exponent in zip(sizes, exponents, strict=True) if size > 1)
-    most = 64_000_000  # eight megabytes
+    most = 1_000_000  # 300,000 digits
     if bits > most:
         raise LimitError(
             f"the number of shortcuts has more than {most:,} bits; the sizes of the letter classes and the "
@@ -303,18 +277,4 @@ def _short(sizes: Sequence[Any]) -> str:
 
 def digits(number: int) -> str:
     """A whole number in decimal, of any length: Python refuses to write integers past 4,300 digits."""
-    with localcontext() as context:
-        context.prec = number.bit_length() // 3 + 10
-        context.Emax, context.traps[Inexact] = MAX_EMAX, True
-        return format(_decimal(number, number.bit_length(), {}), "f")
-
-
-def _decimal(number: int, bits: int, powers: dict[int, Decimal]) -> Decimal:
-    """The number as a decimal, halves first."""
-    if bits <= 8192:  # Python does these fast by itself
-        return Decimal(number)
-    half = bits // 2
-    if half not in powers:
-        powers[half] = Decimal(2) ** half
-    high, low = number >> half, number & ((1 << half) - 1)
-    return _decimal(high, bits - half, powers) * powers[half] + _decimal(low, half, powers)
+    return str(Decimal(number))

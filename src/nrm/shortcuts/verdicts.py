@@ -106,7 +106,7 @@ class ByProposition(ByLetter):
     def verdicts(self) -> tuple[SymbolVerdict, ...]:
         """By the surviving renamings, and by the truth of propositions in letters that are confused."""
         found, renamings = self.found, self.found.renamings
-        by_class = found.machine.letters.truths(len(found.alphabet.symbols))
+        by_class = found.machine.letters.function(len(found.alphabet.symbols)).truths()
         # In each set of letters that are confused with each other, a proposition must be always or never true.
         unclear = 0
         for orbit in found.group.orbits:

@@ -95,7 +95,7 @@ class AccuracyMeter:
             if self.note:
                 raise LimitError(self.note)
             known = self._known = self._known or self._find()
-            classes = known.machine.letters if isinstance(known, Shortcuts) else known.letters
+            classes = known.machine.letters
             own, other = classes.take(true), classes.take(predicted)
             symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.group.identity)))
         except LimitError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from nrm.aliases import Trace
 from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Dfa, Limits
 from nrm.errors import FormulaError
@@ -48,13 +50,13 @@ def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now:
         case Op.ALWAYS:
             return all(args[0][then] for then in future)
         case Op.UNTIL:
-            return _until(args[0], args[1], future)
+            return _comes(args[0], args[1], future)
         case Op.WEAK_UNTIL:
-            return _until(args[0], args[1], future) or all(args[0][then] for then in future)
+            return _comes(args[0], args[1], future) or all(args[0][then] for then in future)
         case Op.RELEASE:
-            return not _until([not x for x in args[0]], [not x for x in args[1]], future)
+            return not _comes([not x for x in args[0]], [not x for x in args[1]], future)
         case Op.STRONG_RELEASE:
-            return _until(args[1], [x and y for x, y in zip(*args, strict=True)], future)
+            return _comes(args[1], [x and y for x, y in zip(*args, strict=True)], future)
         case Op.YESTERDAY:
             return now > 0 and args[0][now - 1]
         case Op.ONCE:
@@ -62,12 +64,12 @@ def _at(node: Formula, args: list[list[bool]], steps: list[frozenset[str]], now:
         case Op.HISTORICALLY:
             return all(args[0][then] for then in past)
         case Op.SINCE:
-            return _until(args[0], args[1], past)
+            return _comes(args[0], args[1], past)
         case _:
             return boolean_value(node.op.name, [arg[now] for arg in args])
 
 
-def _until(left: list[bool], right: list[bool], order: range) -> bool:
+def _comes(left: list[bool], right: list[bool], order: range) -> bool:
     """Walking along `order`, `right` comes true, and `left` holds at every step before that."""
     return any(
         right[then] and all(left[between] for between in order[:distance]) for distance, then in enumerate(order)
@@ -83,83 +85,80 @@ def translate(formula: Formula | str, exclusive: bool, limits: Limits = DEFAULT_
     return translated(parse(formula), closure, exclusive, limits)
 
 
+Pair = tuple[int, int]
+"""The nodes of a formula and of its negation."""
+_ALL: Pair = (TRUE, FALSE)
+
+
 def closure(formula: Formula) -> Nodes:
     """The nodes of a formula."""
-    return _Closure(formula).nodes
+    nodes = Nodes()
+    nodes.root = formula.folded(partial(_pair, nodes))[0]
+    return nodes
 
 
-class _Closure:
-    """Builds the nodes."""
+def _pair(nodes: Nodes, node: Formula, args: list[Pair]) -> Pair:
+    """The nodes of a formula and of its negation, given those of its arguments."""
+    op = node.op
+    if op in PAST:
+        return _past(nodes, node, args)
+    match op:
+        case Op.END:
+            return FALSE, TRUE
+        case Op.LAST:
+            return nodes.weak_next(FALSE), nodes.next(TRUE)
+        case Op.ATOM:
+            return nodes.atom(node.name)
+        case Op.NEXT:
+            return nodes.next(args[0][0]), nodes.weak_next(args[0][1])
+        case Op.WEAK_NEXT:
+            return nodes.weak_next(args[0][0]), nodes.next(args[0][1])
+        case Op.EVENTUALLY:
+            return _until(nodes, _ALL, args[0])
+        case Op.ALWAYS:
+            return _not(_until(nodes, _ALL, _not(args[0])))
+        case Op.UNTIL:
+            return _until(nodes, *args)
+        case Op.RELEASE:
+            return _not(_until(nodes, *map(_not, args)))
+        case Op.WEAK_UNTIL:  # a W b = !(!b U !(a | b))
+            return _not(_until(nodes, _not(args[1]), _not(nodes.boolean("OR", args))))
+        case Op.STRONG_RELEASE:  # a M b = b U (a & b)
+            return _until(nodes, args[1], nodes.boolean("AND", args))
+        case _:
+            return nodes.boolean(op.name, args)
 
-    def __init__(self, formula: Formula) -> None:
-        self.nodes = Nodes()
-        # Each formula gets a pair: the node for it and the node for its negation.
-        self.nodes.root = formula.folded(self._pair)[0]
 
-    def _pair(self, node: Formula, args: list[tuple[int, int]]) -> tuple[int, int]:
-        """The nodes of a formula and of its negation, given those of its arguments."""
-        nodes, op = self.nodes, node.op
-        if op in PAST:
-            return self._past(node, args)
-        match op:
-            case Op.END:
-                return FALSE, TRUE
-            case Op.LAST:
-                return nodes.weak_next(FALSE), nodes.next(TRUE)
-            case Op.ATOM:
-                return nodes.atom(node.name)
-            case Op.TRUE | Op.FALSE | Op.NOT | Op.AND | Op.OR | Op.XOR | Op.IMPLIES | Op.IFF:
-                return nodes.boolean(op.name, args)
-            case Op.NEXT:
-                return nodes.next(args[0][0]), nodes.weak_next(args[0][1])
-            case Op.WEAK_NEXT:
-                return nodes.weak_next(args[0][0]), nodes.next(args[0][1])
-            case Op.EVENTUALLY:
-                return nodes.until(TRUE, args[0][0]), nodes.release(FALSE, args[0][1])
-            case Op.ALWAYS:
-                return nodes.release(FALSE, args[0][0]), nodes.until(TRUE, args[0][1])
-            case _:
-                return self._binary(op, *args)
+def _not(pair: Pair) -> Pair:
+    return pair[::-1]
 
-    def _binary(self, op: Op, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-        nodes = self.nodes
-        (a, not_a), (b, not_b) = left, right
-        match op:
-            case Op.UNTIL:
-                return nodes.until(a, b), nodes.release(not_a, not_b)
-            case Op.RELEASE:
-                return nodes.release(a, b), nodes.until(not_a, not_b)
-            case Op.WEAK_UNTIL:  # a W b = b R (a | b)
-                return nodes.release(b, nodes.or_(a, b)), nodes.until(not_b, nodes.and_(not_a, not_b))
-            case Op.STRONG_RELEASE:  # a M b = b U (a & b)
-                return nodes.until(b, nodes.and_(a, b)), nodes.release(not_b, nodes.or_(not_a, not_b))
-            case _:
-                raise AssertionError(op)
 
-    def _past(self, node: Formula, args: list[tuple[int, int]]) -> tuple[int, int]:
-        if any(part.op in FUTURE for part in node.postorder()):
-            raise FormulaError(
-                f"not supported: the past operator '{node.op.value}' over a future operator in '{node}'; "
-                "past operators may stand inside future ones, but not the other way round"
-            )
-        nodes = self.nodes
-        was, was_not = nodes.bit()
-        match node.op:
-            case Op.YESTERDAY:
-                nodes.tracked.append(args[0])
-                return was, was_not
-            case Op.ONCE:
-                pair = nodes.or_(args[0][0], was), nodes.and_(args[0][1], was_not)
-            case Op.HISTORICALLY:
-                # The bit starts false, so it remembers the negation, "it failed once".
-                pair = nodes.and_(args[0][0], was_not), nodes.or_(args[0][1], was)
-                nodes.tracked.append((pair[1], pair[0]))
-                return pair
-            case _:
-                (a, not_a), (b, not_b) = args
-                pair = (
-                    nodes.or_(b, nodes.and_(a, was)),
-                    nodes.and_(not_b, nodes.or_(not_a, was_not)),
-                )
-        nodes.tracked.append(pair)
-        return pair
+def _until(nodes: Nodes, left: Pair, right: Pair) -> Pair:
+    return nodes.until(left[0], right[0]), nodes.release(left[1], right[1])
+
+
+def _past(nodes: Nodes, node: Formula, args: list[Pair]) -> Pair:
+    if any(part.op in FUTURE for part in node.postorder()):
+        raise FormulaError(
+            f"not supported: the past operator '{node.op.value}' over a future operator in '{node}'; "
+            "past operators may stand inside future ones, but not the other way round"
+        )
+    match node.op:
+        case Op.YESTERDAY:
+            before = nodes.bit()
+            nodes.tracked.append(args[0])
+            return before
+        case Op.ONCE:
+            return _since(nodes, _ALL, args[0])
+        case Op.HISTORICALLY:  # the bit starts false, so it remembers the negation, "it failed once"
+            return _not(_since(nodes, _ALL, _not(args[0])))
+        case _:
+            return _since(nodes, *args)
+
+
+def _since(nodes: Nodes, left: Pair, right: Pair) -> Pair:
+    was, was_not = nodes.bit()
+    (a, not_a), (b, not_b) = left, right
+    pair = nodes.or_(b, nodes.and_(a, was)), nodes.and_(not_b, nodes.or_(not_a, was_not))
+    nodes.tracked.append(pair)
+    return pair
