@@ -33,7 +33,15 @@ CONSOLE = re.compile(r"```console\n\$ (nrm [^\n]*)\n(.*?)```", re.DOTALL)
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 YOURS = re.compile(r"\bmine:|\bmy_module:|minigrid:")
 """Commands with modules that a reader writes, or that need an extra."""
-IN_ORDER = ("five-minutes", "check-rewards", "fit-from-logs", "monitor", "own-environment", "use-an-agent")
+IN_ORDER = (
+    "five-minutes",
+    "add-a-grounder",
+    "check-rewards",
+    "fit-from-logs",
+    "monitor",
+    "own-environment",
+    "use-an-agent",
+)
 """Pages whose examples and commands run one after the other in one folder; their Python is `mine.py`, too."""
 
 

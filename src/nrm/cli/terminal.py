@@ -55,7 +55,7 @@ def print_records(title: str, headings: Mapping[str, str], records: Sequence[Map
 
 def _cell(key: str, value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.1%}" if "success" in key or "worst" in key or "accuracy" in key else f"{value:g}"
+        return f"{value:.1%}" if "success" in key or "worst" in key or "accuracy" in key else f"{round(value, 1):g}"
     return "-" if value is None else str(value)
 
 
