@@ -40,6 +40,7 @@ IN_ORDER = (
     "fit-from-logs",
     "monitor",
     "own-environment",
+    "report",
     "use-an-agent",
 )
 """Pages whose examples and commands run one after the other in one folder; their Python is `mine.py`, too."""

@@ -74,7 +74,9 @@ def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> Non
     for key in ("mean_return", "success_rate", "state_accuracy", "grounding_accuracy"):
         assert isinstance(data[key], float)
     assert data["grounding_accuracy_modulo_shortcuts"] >= data["grounding_accuracy"]
-    assert "grounding accuracy up to equivalence" in nrm_command("evaluate", str(trained), "--episodes", "5").out
+    evaluated = nrm_command("evaluate", str(trained), "--episodes", "5").out
+    assert "grounding accuracy up to equivalence" in evaluated
+    assert "over the steps of these episodes" in evaluated
 
 
 def test_a_task_without_an_end_goes_on_to_the_limit_of_steps(nrm_command: Nrm, tmp_path: Path) -> None:

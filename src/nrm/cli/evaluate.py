@@ -78,7 +78,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             print(json.dumps({**left, "sampled": right, "belief": belief, **machine}))
         else:
             _print_table(left, right)
-            print(_reads(belief))
+            visited = "" if left["state_accuracy"] is None else "; accuracies are over the steps of these episodes"
+            print(f"{_reads(belief)}{visited}")
             if hesitant := _hesitation(greedy, sampled):
                 print(hesitant)
             if learned is not None:
