@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages "What can rewards teach?", "MiniGrid" and "One agent for every task".
+"""Draw the pictures of the pages on shortcuts, MiniGrid, task encodings and event detectors.
 
 Needs pygraphviz, MiniGrid and matplotlib. The pictures go beside this file, into `images`: python docs/make_pictures.py
 """
@@ -52,11 +52,11 @@ def task_view_picture(path: Path) -> None:
     figure, axes = plt.subplots(
         1, 5, figsize=(10, 2.6), width_ratios=[5, 5, 5, 5, 1], sharey=True, layout="constrained"
     )
-    titles = ("gain now", "lost now", "gain next", "lost next", "left")
+    titles = ("helps now", "violates now", "helps next", "violates next", "to go")
     for number, (axis, title) in enumerate(zip(axes, titles, strict=True)):
         block = view[order][:, number * 5 : number * 5 + (5 if number < 4 else 1)]
-        colours = "RdBu" if "gain" in title else "Reds" if "lost" in title else "Greys"
-        axis.imshow(block, cmap=colours, vmin=-1.8 if "gain" in title else 0, vmax=1.8)
+        colours = "RdBu" if "helps" in title else "Reds" if "violates" in title else "Greys"
+        axis.imshow(block, cmap=colours, vmin=-1.8 if "helps" in title else 0, vmax=1.8)
         for (row, column), value in np.ndenumerate(block):
             if value:
                 axis.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=8)
@@ -70,7 +70,7 @@ def task_view_picture(path: Path) -> None:
 
 def _to_go(machine: MooreMachine, state: int) -> str:
     steps = int(machine.distance_to_acceptance[state])
-    return "lost" if steps < 0 else f"{steps} to go"
+    return "violated" if steps < 0 else f"{steps} steps to go" if steps != 1 else "1 step to go"
 
 
 def minigrid_envs() -> np.ndarray[Any, np.dtype[np.uint8]]:
