@@ -99,7 +99,7 @@ def run(
     (cell,) = grid_of(experiment, method, task, seed, amount).cells
     folder = RunFolder(Path(out) / experiment / cell.name)
     run_cell(cell, folder, 5000, lambda _: None, lambda: False)
-    trainer, config = folder.load_trained(), folder.config()
+    trainer, config = folder.load("cpu"), folder.config()
 
     def tested(greedy: bool, belief: Belief | None = None) -> Any:
         return evaluate(trainer, config.build_env(min(50, played)), played, 12345, greedy, belief)

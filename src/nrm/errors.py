@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from traceback import extract_tb
 from typing import Any
+
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that are not seen, or that change how others are seen."""
 
 
 class NrmError(Exception):
@@ -109,6 +113,10 @@ class MissingModuleError(ConfigError):
     """A module of the user's that cannot be found here."""
 
 
+class UntrustedError(ConfigError):
+    """A file names code, and nobody has said that it may be run."""
+
+
 class TrainingError(NrmError):
     """Training that cannot go on."""
 
@@ -158,7 +166,7 @@ def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> s
     return f"unknown {what} '{name}'{where}{suggestion(str(name), names)} ({plural}: {listing(names)})"
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """An error in one line; of an unforeseen one also where it arose."""
     if isinstance(error, NrmError):
         return str(error)
@@ -173,6 +181,19 @@ def shorten(text: str, width: int = 60) -> str:
         return text
     half = (width - 1) // 2
     return f"{text[:half]}…{text[len(text) - half :]}"
+
+
+def shown(text: str) -> str:
+    """Text as a terminal or a page may show it: control characters as escapes, and no value above 200 characters."""
+    return re.sub(r"'[^'\n]{201,}'|\S{201,}", lambda long: shorten(long[0], 200), escaped(text))
+
+
+def escaped(text: str) -> str:
+    """Text whose control characters are escapes: of terminals, of the direction of writing, halves of characters."""
+    return "".join(
+        one if one == "\n" or unicodedata.category(one) not in _CONTROLS else one.encode("unicode_escape").decode()
+        for one in text
+    )
 
 
 def listing(names: Iterable[str], most: int = 12) -> str:
@@ -194,6 +215,7 @@ def _caret(text: str, position: int, width: int = 72) -> str:
     stop = text.find("\n", position)
     line = text[start : stop if stop >= 0 else len(text)].replace("\t", " ")
     column = position - start
+    column, line = len(escaped(line[:column])), escaped(line)
     left = max(0, min(column - width // 2, len(line) - width))
     window = line[left : left + width]
     head = "…" if left > 0 else ""
@@ -213,6 +235,7 @@ class ShownWarnings:
         """What Python calls in place of `warnings.showwarning`."""
         ours = issubclass(category, NrmWarning)
         said = self._words(str(message)) if ours else f"{message} ({category.__name__}, {filename}, line {line})"
+        said = shown(said)
         if said not in self._shown:
             self._shown.add(said)
             print(f"nrm: warning: {said}", file=sys.stderr, flush=True)

@@ -5,49 +5,151 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import re
 import secrets
+import stat
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from nrm.errors import FileError, shorten
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from nrm.errors import FileError, NrmError, shorten
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+
+class Limits(NamedTuple):
+    """How much of a file is read, whoever wrote it."""
+
+    bytes: int = 1 << 30
+    depth: int = 60
+    """Lists and objects in each other."""
+    digits: int = 18
+    """Of a whole number."""
+    members: int = 10_000
+    """Parts of an archive."""
+    memory: int = 1 << 30
+    """Bytes of all parts that are unpacked."""
+    value: float = 1e12
+    """Of a return, a length, or a number of steps."""
+
+
+LIMITS = Limits()
 TEMPORARY = ".nrm-tmp-"
 """How the names of files begin that are not written to the end yet."""
+
+
+def read_bytes(path: Path | str, error: type[FileError] = FileError, begin: int | None = None) -> bytes:
+    """The bytes of a file, the first `begin` where that is given; errors are of the class `error`."""
+    try:
+        about = os.stat(path)
+        if stat.S_ISFIFO(about.st_mode) and not str(path).startswith(("/dev/", "/proc/")):
+            raise error(f"cannot read {path}: it is a pipe, in which nobody may ever write")
+        if (begin or about.st_size) > LIMITS.bytes:
+            raise error(f"cannot read {path}: it has {about.st_size:,} bytes, and files have {LIMITS.bytes:,} at most")
+        with open(path, "rb") as file:
+            return file.read(LIMITS.bytes if begin is None else begin)
+    except FileNotFoundError:
+        raise error(f"there is no file {path}") from None
+    except OSError as problem:
+        raise error(f"cannot read {path}: {_reason(problem)}") from None
+    except ValueError as problem:  # a path that no file can have
+        raise error(f"cannot read {str(path)!r}: {problem}") from None
 
 
 def read_text(path: Path | str) -> str:
     """The text of a file."""
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {_reason(error)}") from None
+        return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise FileError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
-    except ValueError as error:  # a path that no file can have
-        raise FileError(f"cannot read {str(path)!r}: {error}") from None
 
 
-def read_json(path: Path | str) -> Any:
-    """The values of a JSON file."""
+def read_json(path: Path | str, kind: Any = Any, error: type[FileError] = FileError) -> Any:
+    """The values of a JSON file, of a kind that msgspec knows."""
+    return parse_json(read_text(path), str(path), kind, error)
+
+
+def parse_json(text: str | bytes, source: str, kind: Any = Any, error: type[NrmError] = FileError) -> Any:
+    """The values of a JSON text, within limits; `source` names it in errors, which are of the class `error`."""
     try:
-        return json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(f"{path} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        found = json.loads(text, parse_int=_whole_number, parse_float=_number, parse_constant=_number)
+        _check_depth(found)
+        if re.search(r"\\u[dD][89a-fA-F]", text if isinstance(text, str) else text.decode()):
+            json.dumps(found, ensure_ascii=False).encode()
+        return msgspec.convert(found, kind)
+    except json.JSONDecodeError as problem:
+        reason = f"{problem.msg} at line {problem.lineno}, column {problem.colno}"
+        raise error(f"{source} is not JSON: {reason}") from None
     except RecursionError:
-        raise FileError(f"{path} is nested too deep") from None
-    except ValueError:
-        raise FileError(f"{path} holds a number that is too long") from None
+        raise error(f"{source} is nested too deep") from None
+    except UnicodeError:
+        raise error(f"{source} holds half of a character") from None
+    except msgspec.ValidationError as problem:
+        raise error(f"{source} is damaged: {problem}") from None
+    except ValueError as problem:
+        raise error(f"{source}: {problem}") from None
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > LIMITS.digits:
+        raise ValueError(f"the number {shorten(text)} is too long")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    if not math.isfinite(found := float(text)):
+        raise ValueError(f"{shorten(text)} is no finite number")
+    return found
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(LIMITS.depth):
+        parts = [list(one.values()) if isinstance(one, dict) else one for one in level]
+        level = [one for part in parts if isinstance(part, list) for one in part if isinstance(one, dict | list)]
+        if not level:
+            return
+    raise RecursionError
+
+
+def read_arrays(
+    data: bytes, source: str, names: Iterable[str], error: type[FileError] = FileError
+) -> dict[str, NDArray[Any]]:
+    """Those of some arrays that are in the bytes of an `.npz` file; nothing else in it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: f"{name}.npy" for name in names if f"{name}.npy" in archive.namelist()}
+            check_members([archive.getinfo(member) for member in members.values()], source, error)
+            # Each is unpacked before its header is believed.
+            unpacked = {name: io.BytesIO(archive.read(member)) for name, member in members.items()}
+        return {name: np.lib.format.read_array(part, allow_pickle=False) for name, part in unpacked.items()}
+    except FileError:
+        raise
+    except Exception as problem:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
+        raise error(f"{source} is damaged ({type(problem).__name__}: {shorten(str(problem), 100)})") from None
+
+
+def check_members(members: Sequence[zipfile.ZipInfo], source: str, error: type[FileError]) -> None:
+    """Refuse members of an archive that are too many, too large, or locked."""
+    size = sum(member.file_size for member in members)
+    if len(members) > LIMITS.members or size > LIMITS.memory:
+        most = f"{LIMITS.members:,} parts and {LIMITS.memory:,} bytes"
+        raise error(f"{source} unpacks to {len(members):,} parts with {size:,} bytes; {most} are read at most")
+    if any(member.flag_bits & 1 for member in members):
+        raise error(f"{source} is encrypted")
 
 
 def write_json(path: Path | str, data: Any, indent: int | None = 2) -> None:
@@ -133,7 +235,7 @@ def append_text(path: Path | str, size: int, text: str) -> int:
     """Append to the first `size` bytes of a file, over whatever a killed writer left there; how many it has then."""
     data = text.encode("utf-8")
     try:
-        with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b") as file:
+        with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "r+b") as file:
             file.truncate(size)
             file.seek(size)
             file.write(data)
@@ -160,6 +262,14 @@ def make_folder(path: Path | str) -> Path:
     except OSError as error:
         raise FileError(f"cannot make the folder {folder}: {_reason(error)}") from None
     return folder
+
+
+def check_links(folder: Path | str) -> None:
+    """Raise where a file in a folder, or in a folder of it, is a link that leads out."""
+    home = Path(folder).resolve()
+    for place in (*home.glob("*"), *home.glob("*/*")):
+        if place.is_symlink() and not place.resolve().is_relative_to(home):
+            raise FileError(f"{place} is a link that leads out of the folder; put the file itself there")
 
 
 def check_folder(path: Path | str) -> None:

@@ -3,15 +3,70 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-from nrm.errors import ConfigError, MissingModuleError, describe, listing, suggestion, unknown
+from nrm.errors import ConfigError, MissingModuleError, UntrustedError, describe, listing, suggestion, unknown
 
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Which names of code are followed: those in words that somebody has typed, or every name."""
+
+    words: tuple[str, ...] = ()
+    everything: bool = False
+
+    def holds(self, name: str) -> bool:
+        """Whether a name was typed, alone or in a formula."""
+        exactly = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
+        return self.everything or any(map(exactly.search, self.words))
+
+
+_GIVEN: ContextVar[Given | None] = ContextVar("given", default=None)
+"""None in Python, where whoever writes a name means it."""
+
+
+def given() -> Given | None:
+    """Which names are followed here, for other processes."""
+    return _GIVEN.get()
+
+
+@contextmanager
+def following(names: Given | None) -> Iterator[None]:
+    """Follow these names of code, and no others."""
+    token = _GIVEN.set(names)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
+@contextmanager
+def received(trust: bool = False) -> Iterator[None]:
+    """While a file is read that may be somebody else's: names of code in it are followed if the user trusts it.
+
+    Otherwise only those that were typed on the command line.
+    """
+    with following(Given(everything=True) if trust else given() or Given()):
+        yield
+
+
+def check_followed(name: str) -> None:
+    """Raise `UntrustedError` when nobody at the keyboard has given a name of code."""
+    if (known := given()) is not None and not known.holds(name):
+        raise UntrustedError(
+            f"'{name}' names code in a file, and such code is not run unless you say so; if you trust it, add --trust "
+            "(in Python: trust=True)"
+        )
 
 
 class Registry(Mapping[str, Value]):
@@ -73,7 +128,7 @@ class Registry(Mapping[str, Value]):
 
 
 def import_value(path: str, what: str = "value") -> Any:
-    """What `module:name` stands for; modules in the current folder are found too.
+    """What `module:name` stands for, if it may be followed; modules in the current folder are found too.
 
     A module that fails shows its own error, with the place in the user's file.
     """
@@ -102,10 +157,13 @@ def _nameable(holder: Any) -> list[str]:
 
 def import_here(module: str, path: str, what: str) -> Any:
     """A module, also one of the current folder; `path` and `what` are what an error speaks of."""
+    check_followed(path)
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
-        return import_module(module)
+        found = import_module(module)
+        sys.path.append(here)  # for what it imports later
+        return found
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise ConfigError(f"importing '{path}' failed: {describe(error)}") from error
@@ -113,7 +171,7 @@ def import_here(module: str, path: str, what: str) -> Any:
             f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's "
             "path; run the command in the folder that holds it, or add that folder to PYTHONPATH"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"importing '{path}' failed: {describe(error)}") from error
     finally:
         sys.path.remove(here)

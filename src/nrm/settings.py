@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
@@ -9,11 +10,14 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_
 import msgspec
 
 from nrm.errors import ConfigError, NrmError, unknown
+from nrm.registry import check_followed
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+CODE = re.compile(r"(?!gym:|minigrid:|info:|file:)[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+"""Texts that name code outside of this package."""
 USUAL: Any = None
 """The default of a field that is declared once for several classes, each of which has its own in `usual`."""
 
@@ -34,7 +38,11 @@ class Checked:
                 object.__setattr__(self, name, value)
         hints = get_type_hints(type(self), include_extras=True)
         for item in fields(self):  # type: ignore[arg-type]
-            self._check(item.name, getattr(self, item.name), hints[item.name])
+            value = getattr(self, item.name)
+            self._check(item.name, value, hints[item.name])
+            for text in value if isinstance(value, tuple) else (value,):
+                if isinstance(text, str) and CODE.fullmatch(text):  # refused here, not where it is followed later
+                    check_followed(text)
 
     def _check(self, name: str, value: Any, hint: Any) -> None:
         try:

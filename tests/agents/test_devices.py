@@ -89,7 +89,7 @@ def test_a_run_goes_on_on_another_device(method: str, tmp_path: Path) -> None:
         again = RunFolder(folder.path).load(ELSEWHERE)
         assert again.run() == whole
         assert {mode.place(one) for one in learned(again)} == {ELSEWHERE}
-    assert folder.load_trained().run() == whole
+    assert folder.load("cpu").run() == whole
 
 
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
@@ -160,4 +160,4 @@ def test_a_run_of_a_gpu_that_is_not_here(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'cuda'.*--device cpu"):
         folder.load()
     folder.save(folder.load("cpu"))
-    assert folder.load_trained().device == HERE
+    assert folder.load("cpu").device == HERE

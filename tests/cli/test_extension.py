@@ -240,10 +240,10 @@ def test_train_evaluate_watch_and_resume(nrm_command: Nrm, outside: Path) -> Non
     assert config["settings"]["algorithm"] == {"rate": 0.02}
     assert json.loads((outside / "clock" / "config.json").read_text())["settings"]["clock"] == {"most": 7}
     for name in ("clock", "table"):
-        told = nrm_command("evaluate", name, "--episodes", "4", "--json")
+        told = nrm_command("evaluate", "--trust", name, "--episodes", "4", "--json")
         assert json.loads(told.out)["episodes"] == 4, told.err
-        assert "true symbol" in nrm_command("watch", name).out
-    assert "already finished" in nrm_command("train", "--resume", "table", "--quiet").out
+        assert "true symbol" in nrm_command("watch", name, "--trust").out
+    assert "already finished" in nrm_command("train", "--resume", "table", "--trust", "--quiet").out
     listed = nrm_command("train", *run, "--method", "my_method:CLOCK", "--help-all").out
     assert "--clock.most" in listed
     assert "--env.length" in listed
@@ -258,14 +258,14 @@ def test_the_installed_command_finds_modules_in_the_current_folder(outside: Path
 
 
 def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
-    swept = nrm_command("sweep", "grid.toml", "--out", "grid", "--processes", "2", "--quiet")
+    swept = nrm_command("sweep", "grid.toml", "--trust", "--out", "grid", "--processes", "2", "--quiet")
     assert swept.status == 0, swept.err + swept.out
     rows = list(csv.DictReader((outside / "grid" / "results.csv").read_text().splitlines()))
     assert {row["env"] for row in rows} == {"row-4", "row-6"}
     assert {row["method"] for row in rows} == {"rm", "nrm", "my_method:CLOCK"}
     assert all(row["runs"] == "1" for row in rows)
     assert list((outside / "grid" / "figures").glob("tasks-row-4*.svg"))
-    page = nrm_command("report", "grid", "--out", "page.html")
+    page = nrm_command("report", "grid", "--trust", "--out", "page.html")
     assert page.status == 0, page.err
     text = (outside / "page.html").read_text()
     assert "#123456" in text

@@ -38,28 +38,28 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
     assert config["settings"]["env"]["label"] == "mine:holds"
     assert config["settings"]["env"]["kwargs"] == {"size": 2}
 
-    found = json.loads(nrm_command("evaluate", "runs/one", "--episodes", "10", "--json").out)
+    found = json.loads(nrm_command("evaluate", "runs/one", "--trust", "--episodes", "10", "--json").out)
     assert found["success_rate"] >= 0.9
     assert found["grounding_accuracy"] is not None
 
-    seen = nrm_command("watch", "runs/one")
+    seen = nrm_command("watch", "--trust", "runs/one")
     assert seen.status == 0
     assert "true symbol mail" in seen.out
-    filmed = nrm_command("watch", "runs/one", "--out", "one.gif")
+    filmed = nrm_command("watch", "--trust", "runs/one", "--out", "one.gif")
     assert "wrote one.gif" in filmed.out
     assert (mine / "one.gif").read_bytes().startswith(b"GIF8")
 
-    resumed = nrm_command("train", "--resume", "runs/one", "--quiet")
+    resumed = nrm_command("train", "--trust", "--resume", "runs/one", "--quiet")
     assert "is already finished" in resumed.out
 
-    reported = nrm_command("report", "runs")
+    reported = nrm_command("report", "--trust", "runs")
     assert (reported.status, reported.err) == (0, "")
 
     (mine / "grid.toml").write_text(
         'tasks = ["F(mail & F desk)"]\nenvs = ["mine:Corridor"]\nmethods = ["rm"]\nepisodes = 30\n'
         '[settings.env]\nlabel = "mine:holds"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 2}\n'
     )
-    swept = nrm_command("sweep", "grid.toml", "--out", "grid", "--quiet", "--processes", "1")
+    swept = nrm_command("sweep", "--trust", "grid.toml", "--out", "grid", "--quiet", "--processes", "1")
     assert swept.status == 0
     assert "mine:Corridor" in swept.out
 
@@ -70,8 +70,8 @@ def test_a_machine_file_in_place_of_a_task(nrm_command: Nrm, mine: Path) -> None
     trained = nrm_command("train", *env, "--task", "order.json", "--out", "run", *QUICK)
     assert trained.status == 0
     (mine / "order.json").unlink()  # the run remembers the machine
-    assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
-    assert nrm_command("train", "--resume", "run", "--quiet").status == 0
+    assert nrm_command("evaluate", "--trust", "run", "--episodes", "5").status == 0
+    assert nrm_command("train", "--trust", "--resume", "run", "--quiet").status == 0
 
 
 def test_an_environment_with_a_task_and_one_that_says_what_holds(nrm_command: Nrm, mine: Path) -> None:
@@ -87,11 +87,11 @@ def test_a_run_whose_module_is_gone(nrm_command: Nrm, mine: Path, monkeypatch: p
     assert nrm_command("train", *run).status == 0
     (mine / "mine.py").unlink()
     monkeypatch.delitem(sys.modules, "mine")
-    lost = nrm_command("evaluate", "runs/one")
+    lost = nrm_command("evaluate", "--trust", "runs/one")
     assert lost.status == 2
     assert "the environment 'mine:Speaking' cannot be found: there is no module 'mine' here" in lost.err
     assert "remove" not in lost.err
-    reported = nrm_command("report", "runs")
+    reported = nrm_command("report", "--trust", "runs")
     assert reported.status == 0
     assert "only its numbers are shown: the environment 'mine:Speaking' cannot be found" in reported.err
 
@@ -101,10 +101,10 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
     done = nrm_command("train", *run, "--out", "run", "--total-episodes", "20")
     assert done.status == 0
     assert "nrm: warning: the environment cannot be seeded: two episodes with one seed differ" in done.err
-    assert nrm_command("evaluate", "run", "--episodes", "5").status == 0
+    assert nrm_command("evaluate", "--trust", "run", "--episodes", "5").status == 0
     config = mine / "run" / "config.json"
     config.write_text(config.read_text().replace('"total_episodes": 20', '"total_episodes": 40'))
-    resumed = nrm_command("train", "--resume", "run", "--quiet")
+    resumed = nrm_command("train", "--trust", "--resume", "run", "--quiet")
     assert resumed.status == 2
     assert "cannot be resumed" in resumed.err
 
@@ -165,7 +165,7 @@ def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> 
         '[settings.env]\nlabel = "mine:late_label"\nsymbols = ["mail", "desk", "floor"]\nkwargs = {size = 24}\n'
     )
     (mine / "grid.toml").write_text(grid)
-    assert nrm_command("sweep", "grid.toml", "--out", "out", "--processes", "1").status != 0
+    assert nrm_command("sweep", "--trust", "grid.toml", "--out", "out", "--processes", "1").status != 0
     said = (mine / "out" / "failed.md").read_text()
     assert "'flor'" in said
     assert "settings.env.symbols" in said
@@ -175,14 +175,14 @@ def test_a_grid_with_a_label_that_is_corrected(nrm_command: Nrm, mine: Path) -> 
 def test_an_environment_that_promises_pictures_and_draws_none(nrm_command: Nrm, mine: Path) -> None:
     env = ("--env", "mine:Undrawn", "--env.label", "mine:holds", *SYMBOLS, "--method", "rm", "--total-episodes", "9")
     assert nrm_command("train", *env, *TASK, "--quiet", "--out", "runs/one").status == 0
-    seen = nrm_command("watch", "runs/one")
+    seen = nrm_command("watch", "--trust", "runs/one")
     assert seen.status == 0
     assert "observation [" in seen.out
     told = "nrm: warning: mine:Undrawn says that it renders as 'rgb_array', but its render() draws nothing"
     assert seen.err.count(told) == 1
-    filmed = nrm_command("watch", "runs/one", "--out", "one.gif")
+    filmed = nrm_command("watch", "--trust", "runs/one", "--out", "one.gif")
     assert (filmed.status, "mine:Undrawn renders no images" in filmed.err) == (2, True)
-    reported = nrm_command("report", "runs")
+    reported = nrm_command("report", "--trust", "runs")
     assert (reported.status, reported.err.count(told)) == (0, 1)
     assert "no episode was played" not in (mine / "runs/index.html").read_text()
 
@@ -219,7 +219,7 @@ def test_continuous_actions_are_learned_with_ppo_whatever_makes_them_so(nrm_comm
         config = json.loads((mine / out / "config.json").read_text())
         assert config["algorithm"] == algorithm
         assert ("norm_adv" in config["settings"]["algorithm"]) == (algorithm == "ppo")
-        assert nrm_command("evaluate", out, "--episodes", "5").status == 0
+        assert nrm_command("evaluate", "--trust", out, "--episodes", "5").status == 0
     changed = nrm_command(
         "train",
         *env,

@@ -141,7 +141,7 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("Corridor", label=OWN + "npp"), r"has no 'npp'$"),
         (own("no_environment"), r"gave int, not a gymnasium\.Env"),
         (own("ENV"), "is one environment, but several are needed"),
-        (own("NUMBER"), "is 3; name a function or class"),
+        (own("NUMBER"), "is 3; name a gymnasium.Env"),
         (own("Old"), r"Old, step 1 of episode 1: step\(\) must return .*the old gym"),
         (own("Breaks"), r"own:Breaks, step 3 of episode 1, action \d: ZeroDivisionError: no more steps"),
         (own("WrongShape"), r"WrongShape, step 1 of episode 1: the observation has shape \(2,\), but"),

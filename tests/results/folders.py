@@ -109,7 +109,7 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no object": (written("config.json", "[]"), "JSON object"),
     "no JSON": (written("config.json", "{"), "is not JSON"),
-    "algorithm gone": (configured(algorithm="nowhere:ALGORITHM"), "no module 'nowhere'"),
+    "algorithm gone": (configured(algorithm="nowhere:ALGORITHM"), "'nowhere:ALGORITHM' names code in a file"),
     "broken task": (configured(task='formula = "F ("'), "the run's task"),
     "broken potentials": (configured(task=LEVELS), "3 custom potentials for 2 states"),
     "wrong column": (written("metrics.csv", "episode,gain\n1,2\n"), "columns episode,gain"),

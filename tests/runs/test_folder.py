@@ -174,10 +174,10 @@ def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
     path = folder.path / "checkpoint.pt"
     path.write_bytes(b"nonsense")
-    with pytest.raises(FileError, match="not a checkpoint, or it is damaged"):
+    with pytest.raises(FileError, match="not of the format nrm-checkpoint"):
         folder.load()
     torch.save({"something": 1}, path)
-    with pytest.raises(FileError, match="no checkpoint of this program"):
+    with pytest.raises(FileError, match="is of the format None"):
         folder.load()
     torch.save({"format": "nrm-checkpoint", "version": 99}, path)
     with pytest.raises(FileError, match="version 99"):
@@ -294,9 +294,9 @@ def test_what_killed_writers_leave_is_removed(tmp_path: Path) -> None:
 def test_an_agent_that_has_learned_nothing_is_not_evaluated(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
     with pytest.raises(FileError, match="has no checkpoint yet; use 'nrm train --resume"):
-        folder.load_trained()
+        folder.load_policy()
     train(folder, folder.load())
-    assert folder.load_trained().done
+    assert folder.load_policy().done
     (folder.path / "checkpoint.pt").unlink()
     with pytest.raises(FileError, match=r"checkpoint.pt is missing, although metrics.csv .* to begin that run"):
         folder.load()

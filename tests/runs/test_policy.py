@@ -42,7 +42,7 @@ def test_a_policy_acts_as_its_run_does(single: Path, greedy: bool) -> None:
     loaded = nrm.load_run(single)
     machine = loaded.trainer.env.machine
     env = loaded.config.env_config.render(machine, "ansi", loaded.config.end)
-    shots = film(RunFolder(single).load_trained(), env, 3, greedy)
+    shots = film(RunFolder(single).load("cpu"), env, 3, greedy)
     assert stepped(loaded, None, machine, greedy) == [int(shot.played.action[0]) for shot in shots]
 
 
@@ -65,7 +65,7 @@ def test_entries_of_dict_observations_are_read_together(method: str) -> None:
 
 def test_weights_alone_evaluate_as_the_checkpoint_does(single: Path) -> None:
     folder, found = RunFolder(single), nrm.evaluate(single, episodes=20, seed=5)
-    whole = folder.load_trained()
+    whole = folder.load("cpu")
     assert found == evaluate(whole, folder.config().build_env(16), 20, 5, greedy=False)
     loaded = folder.load_policy()
     assert (loaded.steps, loaded.history.returns) == (whole.steps, whole.history.returns)
@@ -88,7 +88,7 @@ def test_a_policy_of_many_tasks_takes_a_task(many: Path) -> None:
     loaded, task = nrm.load_run(many), "F(a & F b)"
     machine = loaded.config.task_named(task).machine()
     env = loaded.config.env_config.render(machine, "ansi", loaded.config.end)
-    executed = Agent(RunFolder(many).load_trained()).execute(machine, env, seed=3)  # until it believes to be done
+    executed = Agent(RunFolder(many).load("cpu")).execute(machine, env, seed=3)  # until it believes to be done
     assert tuple(stepped(loaded, task, machine, False)[: executed.steps]) == executed.actions
     with pytest.raises(ConfigError, match="many tasks"):
         loaded.policy.reset()

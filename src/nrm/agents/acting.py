@@ -320,11 +320,15 @@ class Actor:
             "env": self.env.state_dict(),
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_weights(self, state: dict[str, Any]) -> None:
+        """What acting needs of a state: the weights of the networks, and of a memory that learns."""
         self.net.load_state_dict(state["net"])
         if isinstance(self.memory, nn.Module):
             self.memory.load_state_dict(state["memory"])
+        self.updated()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         self.generator.set_state(state["generator"])
         self.observation, self.carry = state["observation"].to(self.device), state["carry"].to(self.device)
         self.env.load_state_dict(state["env"])
-        self.updated()
+        self.load_weights(state)

@@ -128,7 +128,7 @@ class OnPolicyLearner:
         return {"net": state["net"], "memory": state["memory"]}
 
     def load_weights(self, weights: dict[str, Any]) -> None:
-        self.actor.load_state_dict({**self.actor.state_dict(), **weights})
+        self.actor.load_weights(weights)
 
     def state_dict(self) -> dict[str, Any]:
         return {"actor": self.actor.state_dict(), "optimizer": self._descent.state_dict()}

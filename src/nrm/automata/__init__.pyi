@@ -31,6 +31,7 @@ from .mtbdd import (
     Bdd as Bdd,
     Limits as Limits,
     Mtbdd as Mtbdd,
+    spend as spend,
 )
 from .partition import (
     Numbers as Numbers,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.diagram import Cube, Diagram, Numbers, cubes_of
 from nrm.automata.letters import Classes, LetterFunction
-from nrm.automata.mtbdd import LEAF, Limits
+from nrm.automata.mtbdd import LEAF, Limits, spend
 from nrm.automata.partition import Blocks, letter_classes, scattered, split
 from nrm.automata.partition import Numbers as Numbering
 from nrm.automata.search import Differ, Pair, Question, Reaching, first_path, least_sums
@@ -37,6 +37,7 @@ class MoveDiagram(Diagram, Reaching):
     def of_classes(cls, letters: LetterFunction, columns: IntArray) -> MoveDiagram:
         """The moves (states, classes) of letter classes, state by state."""
         states, made, tables = len(columns), list[Numbers](), list[tuple[Numbers, ...]]()
+        spend(1_500 * states * len(letters.lists[0]))
 
         def below(child: int) -> Numbers:
             return made[child] if child >= 0 else -1 - columns[:, -1 - child].astype(np.int64)
@@ -313,6 +314,7 @@ def _product(
         states += int(leaves.sum())
         limits.check(states, 1)
         limits.check_nodes(numbers.count)
+        spend(3_000 * fresh.size)
         if fresh.size:
             found.append(fresh)
     codes = np.concatenate(found)

@@ -6,10 +6,26 @@ Equal functions get equal numbers. Propositions are numbered from the top.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from nrm.errors import LimitError
+
+_LEFT: ContextVar[list[float] | None] = ContextVar("left", default=None)
+"""The work that is left to the translation under way."""
+
+
+def spend(work: float) -> None:
+    """Count work, in units of about a nanosecond; `LimitError` when a translation has used up all it may do."""
+    if (left := _LEFT.get()) is not None:
+        left[0] -= work
+        if left[0] < 0:
+            raise LimitError(
+                "the formula takes too long to be translated; simplify it, split it into several tasks, or raise the "
+                "limit (--max-states, Limits(work=...))"
+            )
 
 
 @dataclass(frozen=True)
@@ -22,6 +38,18 @@ class Limits:
     """Most entries of any transition table on the way (states times letter classes)."""
     nodes: int = 2_000_000
     """Most nodes of a decision diagram."""
+    work: float = 2.5e9
+    """Most work of a translation on its whole way; see `spend`. More states may take more."""
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """While a formula is translated; within another translation its limit counts."""
+        whole = self.work * max(1, self.states / 100_000)
+        token = _LEFT.set(_LEFT.get() or [whole])
+        try:
+            yield
+        finally:
+            _LEFT.reset(token)
 
     def within(self, budget: Limits) -> Limits:
         """The same, with no more states and nodes than a budget."""
@@ -89,6 +117,7 @@ class Mtbdd(Generic[Leaf]):
 
     def _add(self, var: int, low: int, high: int) -> int:
         number = len(self.var)
+        spend(1_500)
         if number > self._max_nodes:
             Limits(nodes=self._max_nodes).check_nodes(number)
         self.var.append(var)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nrm.aliases import BoolArray, IntArray, Json, Letter, State
 from nrm.automata.diagram import Cube
 from nrm.automata.letters import Classes, LetterClasses, ListedLetters
-from nrm.automata.mtbdd import Limits
+from nrm.automata.mtbdd import Limits, spend
 from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scattered, split, split_by_rows
 from nrm.automata.search import Differ, Pair, Reaching, distinguishing_string
 from nrm.errors import MachineError, counted
@@ -294,6 +294,7 @@ def coarsest_congruence(columns: IntArray, labels: NDArray[np.generic]) -> Block
         before = count
         for start in range(0, width, 64):  # most partitions are settled by few columns
             part = slice(start, start + 64)
+            spend(20_000 + states * (120 + 5 * min(width, 64)))
             prints = (scattered(blocks + 1)[columns[:, part]] * weights[part]).sum(axis=1, dtype=np.uint64)
             blocks, count = split(blocks, prints)
             if count == states:
@@ -313,6 +314,7 @@ def _refined(columns: IntArray, labels: NDArray[np.generic]) -> Blocks:
     count = len(numbers)
     while count < len(rows):
         numbers = {}
+        spend(80 * columns.size)
         blocks = [
             numbers.setdefault((block, *map(blocks.__getitem__, row)), len(numbers))
             for block, row in zip(blocks, rows, strict=True)

@@ -23,7 +23,8 @@ from nrm.cli.shortcuts import Shortcuts
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
-from nrm.errors import NrmError, NrmWarning, ShownWarnings, unknown
+from nrm.errors import NrmError, NrmWarning, ShownWarnings, shown, unknown
+from nrm.registry import Given, following
 
 _COMMANDS = (Compile, Check, Monitor, Explain, Shortcuts, Tasks, Train, Evaluate, Watch, Fit, Report, Sweep, Reproduce)
 _BY_NAME: dict[str, type[Any]] = {command.__name__.lower(): command for command in _COMMANDS}
@@ -61,8 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
             stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if (here := os.getcwd()) not in sys.path:  # modules of the user's that others of them import
-        sys.path.append(here)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", NrmWarning)
@@ -70,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             status = _answered(given) if not given or given[0].startswith("-") else _run(given)
         sys.stdout.flush()
     except NrmError as error:
-        print(f"nrm: error: {error}", file=sys.stderr)
+        print(f"nrm: error: {shown(str(error))}", file=sys.stderr)
         status = 2
     except KeyboardInterrupt:
         print("nrm: interrupted", file=sys.stderr)
@@ -80,8 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as error:
-        print(f"nrm: error: cannot write the output: {error.strerror}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        written = error.filename is None or os.access(error.filename, os.R_OK)
+        place = "the output" if error.filename is None else shown(str(error.filename))
+        print(f"nrm: error: cannot {'write' if written else 'read'} {place}: {error.strerror}", file=sys.stderr)
+        if error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 2
     sys.exit(status)
 
@@ -96,13 +98,14 @@ def _answered(given: list[str]) -> int:
 
 def _run(typed: list[str]) -> int:
     name, *rest = typed
-    if not {*_HELP, _HELP_ALL}.isdisjoint(rest) and name in _BY_NAME:
-        words = [word for word in rest if word not in (*_HELP, _HELP_ALL)]
-        print_help(name, _BY_NAME[name])
-        more_help(name, read_arguments(name, words, _BY_NAME[name]), _HELP_ALL in rest)
-        return 0
-    status: int = _parsed(typed).run()
-    return status
+    with following(Given(tuple(typed), everything="--trust" in typed)):
+        if not {*_HELP, _HELP_ALL}.isdisjoint(rest) and name in _BY_NAME:
+            words = [word for word in rest if word not in (*_HELP, _HELP_ALL)]
+            print_help(name, _BY_NAME[name])
+            more_help(name, read_arguments(name, words, _BY_NAME[name]), _HELP_ALL in rest)
+            return 0
+        status: int = _parsed(typed).run()
+        return status
 
 
 def _parsed(typed: list[str]) -> Any:

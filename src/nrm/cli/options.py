@@ -47,6 +47,9 @@ class Command(Checked):
     arguments: ClassVar[tuple[str, ...]] = ()
     """Options whose values may stand behind the command without their names."""
 
+    trust: bool = False
+    """Import the modules that files name (module:name), such as a run's own environment."""
+
     def run(self) -> int:
         """Do it; the exit status."""
         raise NotImplementedError

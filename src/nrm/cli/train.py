@@ -67,8 +67,8 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
             if trainer.done:
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 longer = f"{config.length_option} {2 * config.amount}"
-                way_on = f"to train longer: nrm train --resume {folder.path} {longer}"
-                print(f"the run in {folder.path} is already finished; {way_on}")
+                way_on = f"to train longer: nrm train --resume {folder} {longer}"
+                print(f"the run in {folder} is already finished; {way_on}")
                 print("(schedules, such as the learning rate, then continue as in a run of that length)")
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
@@ -108,7 +108,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
         from nrm.runs import RunFolder
         from nrm.sweeps import CELL_FILE
 
-        kept = {name: getattr(self, name) for name in ("quiet", "total_episodes", "total_timesteps", "device")}
+        kept = {name: getattr(self, name) for name in ("quiet", "trust", "total_episodes", "total_timesteps", "device")}
         if self != type(self)(resume=path, **kept):
             raise UsageError(f"--resume continues the run as it was; drop all options except {listing(kept)}")
         folder = RunFolder(path)
@@ -182,7 +182,7 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         how_many = f"{trainer.steps:,}{asked} steps{whole}, {done:,} episodes"
     if not done:
         print(f"{how_many}; no episode has ended yet: train longer, or make episodes shorter")
-        print(f"continue with: nrm train --resume {folder.path} --total-timesteps {10 * trainer.steps}")
+        print(f"continue with: nrm train --resume {folder} --total-timesteps {10 * trainer.steps}")
         return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
@@ -203,5 +203,5 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         print(f"last grounding check: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
-    go_on = f"saved; continue with: nrm train --resume {folder.path}"
-    print(config.about.way_on(folder.path, config) if trainer.done else go_on)
+    go_on = f"saved; continue with: nrm train --resume {folder}"
+    print(config.about.way_on(str(folder), config) if trainer.done else go_on)

@@ -204,11 +204,11 @@ class GymVectorEnv(BatchedEnv):
         self._time = shown["next"]
         self._task = state["task_number"].numpy().copy()
         self._lost = bool(self.unrepeatable)
-        if not self._lost:
-            self._replay()
         self._letter, self._state, self._final_state = (
             state[key].numpy().copy() for key in ("letter", "state", "final_state")
         )
+        if not self._lost:
+            self._replay()
 
     def close(self) -> None:
         self.vector.close()
@@ -272,7 +272,16 @@ class GymVectorEnv(BatchedEnv):
             actions = [
                 history[at] if at >= 0 else idle for history, at in zip(self._taken, position.tolist(), strict=True)
             ]
-            *_, terminated, truncated, _ = self.vector.step(self.given(np.stack(actions)))
+            *_, terminated, truncated, info = self.vector.step(self.given(np.stack(actions)))
+            over = (position >= 0) & (terminated | truncated)
+            said = np.stack([info["letter"], info["machine_state"]])
+            differ = (said != [self._letter, self._final_state]).any(0) & (position == lengths - 1) & (lengths > 0)
+            for what, which in (("ends", over), ("shows another symbol", differ)):
+                if which.any():
+                    raise EnvError(
+                        f"the environment has changed since the run was saved: an episode {what} at step "
+                        f"{position[which][0] + 1} now. Restore it to resume; evaluate and watch need only the weights"
+                    )
             begins = (position == -1) | ((position < 0) & (terminated | truncated))
             if begins.any():
                 self._begin(begins)

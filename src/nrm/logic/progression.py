@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from nrm.aliases import BoolArray
-from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, combined_all, moves_of_nodes
+from nrm.automata import FALSE, TRUE, Bdd, Dfa, Limits, combined_all, moves_of_nodes, spend
 from nrm.errors import LimitError
 from nrm.logic.nodes import NodeKind, Nodes, eventualities, invariants
 from nrm.logic.reversal import by_reversal
@@ -81,7 +81,9 @@ class _Progression:
     def expanded(self, state: int, letter: int | None) -> int:
         """What follows a state by a letter, or by all letters at once."""
         bits, owed = self.split(state)
+        spend(2_000)
         if (letter, bits) not in self._expanders:
+            spend(400 * (len(self.nodes.kinds) + 4 * len(bits)))
             self._expanders[letter, bits] = _Expander(self, letter, bits)
         expander = self._expanders[letter, bits]
         return expander.remembered(expander.after(owed))
@@ -295,10 +297,11 @@ def translated(root: Node, closure: Callable[[Node], Nodes], exclusive: bool, li
     avoids one huge determinisation.
     """
     try:
-        return _translated(root, closure, exclusive, limits)
+        with limits.working():
+            return _translated(root, closure, exclusive, limits)
     except RecursionError:
         raise LimitError(
-            f"the formula is nested too deep to be translated (depth {root.depth}); split it into several tasks"
+            "the formula is too long or nested too deep to be translated; split it into several tasks"
         ) from None
 
 

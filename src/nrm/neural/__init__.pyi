@@ -93,6 +93,7 @@ from .model import (
 )
 from .model_file import (
     load_model as load_model,
+    read_torch as read_torch,
     save_model as save_model,
 )
 from .moore import (

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
-from nrm.files import make_folder, write_bytes
+from nrm.files import make_folder, parse_json, read_arrays, read_bytes, write_bytes
 from nrm.inference import Episode
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
@@ -184,30 +184,22 @@ def save_episodes(path: str | Path, episodes: RecordedEpisodes) -> Path:
 
 def load_npz(path: str | Path) -> RecordedEpisodes:
     """Read an `.npz` of episodes, or say which array is missing or malformed."""
-    try:
-        with open(path, "rb") as handle:
-            loaded = np.load(handle, allow_pickle=False)
-            arrays = {name: loaded[name] for name in loaded.files} if hasattr(loaded, "files") else None
-    except FileNotFoundError:
-        raise EpisodeFileError(f"there is no file {path}") from None
-    except Exception as error:  # numpy, zipfile and zlib raise all kinds on bytes that are no file of theirs
-        # Of other files numpy says how to load them unsafely, which is no way out.
-        zipped = Path(path).is_file() and Path(path).read_bytes()[:2] == b"PK"
-        why = f", or it is damaged: {error}" if zipped else "; nrm.save_episodes writes such files"
-        raise EpisodeFileError(f"{path} is no episode file (.npz){why}") from None
-    if arrays is None:
-        raise EpisodeFileError(f"{path} holds a single array; an episode file is an .npz of named arrays")
+    data = read_bytes(path, EpisodeFileError)
+    if not data.startswith(b"PK"):
+        raise EpisodeFileError(f"{path} is no episode file (.npz); nrm.save_episodes writes such files")
+    known = [field.name for field in fields(RecordedEpisodes)]
+    arrays = read_arrays(data, str(path), known, EpisodeFileError)
     missing = [name for name in ("observations", "lengths") if name not in arrays]
     if missing:
-        known = [field.name for field in fields(RecordedEpisodes)]
         found = f"{path} lacks {listing(missing)}; it has {listing(arrays) or 'no arrays'}"
         raise EpisodeFileError(f"{found} (of {listing(known)}, all but the first two are optional)")
-    given = {name: _whole(arrays[name], name, path) for name in ("lengths", "index", "symbols") if name in arrays}
+    numbers = ("lengths", "index", "symbols")
+    given: dict[str, Any] = {name: _whole(arrays[name], name, path) for name in numbers if name in arrays}
     if "verdicts" in arrays:
         given["verdicts"] = _whole(arrays["verdicts"] * 1, "verdicts", path) > 0
     try:
         if "metadata" in arrays:
-            given["metadata"] = json.loads(str(arrays["metadata"]))
+            given["metadata"] = parse_json(str(arrays["metadata"]), "'metadata'", error=EpisodeFileError)
         if "symbol_names" in arrays:
             given["symbol_names"] = tuple(str(name) for name in arrays["symbol_names"])
         if "names" in arrays:
@@ -215,9 +207,7 @@ def load_npz(path: str | Path) -> RecordedEpisodes:
         if "rewards" in arrays:
             given["rewards"] = arrays["rewards"].astype(np.float64)
         return RecordedEpisodes(arrays["observations"], **given)
-    except json.JSONDecodeError as error:
-        raise EpisodeFileError(f"{path}: 'metadata' is no JSON text: {error}") from None
-    except (EpisodeFileError, ValueError, TypeError) as error:
+    except (EpisodeFileError, ValueError, TypeError, OverflowError) as error:
         raise EpisodeFileError(f"{path}: {error}") from None
 
 

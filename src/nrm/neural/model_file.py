@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import io
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import ConfigError, ModelFileError, NrmError
-from nrm.files import make_folder, write_bytes
+from nrm.errors import ConfigError, FileError, ModelFileError, NrmError, listing, shorten
+from nrm.files import check_members, make_folder, read_bytes, write_bytes
 from nrm.machines import Alphabet, pool_bytes, pool_from_bytes
 from nrm.neural.emission import ClassCounting
 from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.moore import ProbabilisticMoore
+from nrm.registry import received
 
 MODEL_FORMAT = "nrm-model"
 MODEL_FORMAT_VERSION = 2
@@ -66,34 +69,45 @@ def _as_tensor(data: bytes) -> Tensor:
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
-def load_model(path: str | Path, grounder: nn.Module | None = None) -> NeuralRewardMachine:
-    """Read a model without running code from the file. `grounder`: an instance, if its class is not registered."""
-    content = _read(path)
+def load_model(path: str | Path, grounder: nn.Module | None = None, *, trust: bool = False) -> NeuralRewardMachine:
+    """Read a model without running code from the file.
+
+    `grounder`: an instance, if its class is not registered. `trust`: import the class that it names (module:name).
+    """
+    content = read_torch(path, MODEL_FORMAT, range(1, MODEL_FORMAT_VERSION + 1), ModelFileError)
     try:
-        model = _rebuild(content, grounder)
+        with received(trust):
+            model = _rebuild(content, grounder)
         model.load_state_dict(content["weights"])
     except NrmError as error:
         raise ModelFileError(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError, ArithmeticError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelFileError(f"{path} does not fit: {reason}") from None
     return model.eval()
 
 
-def _read(path: str | Path) -> dict[str, Any]:
+def read_torch(
+    path: str | Path, kind: str, versions: Sequence[int], error: type[FileError] = FileError
+) -> dict[str, Any]:
+    """What is in a torch file of ours, of that format and one of the versions; no code from it is run."""
+    read_bytes(path, error, begin=1)
     try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+        check_members([one for one in members if one.compress_type != zipfile.ZIP_STORED], str(path), error)
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise ModelFileError(f"there is no file {path}") from None
-    except Exception as error:  # torch raises all kinds on bytes that are no file of its own
-        reason = str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__
-        raise ModelFileError(f"{path} is no saved model, or it is damaged: {reason}") from None
-    if not isinstance(content, dict) or content.get("format") != MODEL_FORMAT:
-        raise ModelFileError(f"{path} is a torch file, but no saved neural reward machine")
-    version = content.get("version")
-    if not isinstance(version, int) or version > MODEL_FORMAT_VERSION:
-        raise ModelFileError(f"{path} has version {version}, above {MODEL_FORMAT_VERSION}; update nrm to read it")
-    return content
+    except FileError:
+        raise
+    except Exception as problem:  # torch raises all kinds on bytes that are no file of its own
+        raise error(f"{path} is not of the format {kind}, or it is damaged ({type(problem).__name__})") from None
+    found = content if isinstance(content, dict) else {}
+    if (said := found.get("format")) != kind:
+        raise error(f"{path} is of the format {shorten(repr(said))}, not {kind}")
+    version = found.get("version")
+    if type(version) is not int or version not in versions:
+        raise error(f"{path} has version {shorten(repr(version))}; this release reads {listing(map(str, versions))}")
+    return found
 
 
 def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewardMachine:
@@ -103,7 +117,10 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
         if kind == "custom":
             raise ModelFileError(f"the grounder is of a class of your own; {give}")
         try:
-            grounder = GROUNDERS[kind](**config)
+            made = GROUNDERS[kind]
+            if not (isinstance(made, type) and issubclass(made, nn.Module)):
+                raise ModelFileError(f"'{kind}' is no class of grounders; {give}")
+            grounder = made(**config)
         except ConfigError as error:
             raise ModelFileError(f"{error}; {give}") from None
     about, weights = content["machine"], content["weights"]

@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from nrm.aliases import FloatArray, Json
-from nrm.errors import FileError, LimitError, listing, shorten
+from nrm.errors import FileError, LimitError, escaped, listing, shorten, shown
 from nrm.logic import named_formula
 from nrm.machines import Task
+from nrm.registry import received
 from nrm.report.drawing import Tiles, machine_data
 from nrm.report.learned import learned_data, shortcut_words, too_long
 from nrm.report.page import Page
-from nrm.report.recording import load_agents, record_tasks
+from nrm.report.recording import load_agents, noted, record_tasks
 from nrm.report.trials import try_agents
 from nrm.results import (
     Group,
@@ -51,13 +52,26 @@ def build_report(
     formulas: int = 24,
     tasks: Sequence[str] = (),
     progress: Progress | None = None,
+    trust: bool = False,
 ) -> Page:
     """Read all runs below a folder, and play episodes with `recorded` runs of each method, task and environment.
 
     Agents of many tasks are tried on `formulas` tasks of their family that they were not trained on, and on `tasks`,
     which are formulas of the reader's. `progress` hears how far each stage of the work is. What cannot be read is
-    named on the page.
+    named on the page. `trust`: import the modules that runs name (module:name).
     """
+    with received(trust):
+        return _built(folder, title, recorded, formulas, tasks, progress)
+
+
+def _built(
+    folder: Path | str,
+    title: str | None,
+    recorded: int,
+    formulas: int,
+    tasks: Sequence[str],
+    progress: Progress | None,
+) -> Page:
     root = Path(folder)
     stage = partial(partial, progress or (lambda *_: None))
     records, problems = read_records(root, stage("reading runs"))
@@ -81,12 +95,17 @@ def build_report(
     analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
     for number, group in enumerate(groups):
-        data = tried.groups.get(number, {"trial": None, "tried": None, "recordings": []})
-        if (task := group.about.task) is not None:
-            agents, found = load_agents(group, recorded, problems), analyses[group.task]
-            known = found if isinstance(found, Shortcuts) else None
-            data["recordings"] = record_tasks(agents, {0: task.machine()}, tiles, problems, known)
-        shown.append({**_group_data(group), **data})
+        first = group.records[0]
+        data = {"trial": None, "tried": None, "recordings": [], "learned": None, **tried.groups.get(number, {})}
+        with noted(first, problems):
+            if (task := group.about.task) is not None:
+                agents, found = load_agents(group, recorded, problems), analyses[group.task]
+                known = found if isinstance(found, Shortcuts) else None
+                data["recordings"] = record_tasks(agents, {0: task.machine()}, tiles, problems, known)
+        with noted(first, problems, "what it learned is not shown"):
+            data["learned"] = learned_data((group.finished or group.records)[0])
+        with noted(first, problems, "it is not shown"):
+            shown.append({**_group_data(group), **data})
         drawn(number + 1, len(groups))
     data = {
         "title": title or f"Runs in {'/'.join(root.resolve().parts[-2:])}",
@@ -154,7 +173,6 @@ def _group_data(group: Group) -> Json:
         **_summary(counted),
         "curves": curves(counted),
         "without_memory": None if best is None else {name: round(value, 1) for name, value in best._asdict().items()},
-        "learned": learned_data(counted[0]),
     }
 
 
@@ -172,7 +190,7 @@ def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str])
 
 
 def _notes(notes: dict[Path, str], root: Path) -> list[list[str]]:
-    return [[str(path.relative_to(root)), reason] for path, reason in sorted(notes.items())]
+    return [[escaped(str(path.relative_to(root))), shown(reason)] for path, reason in sorted(notes.items())]
 
 
 def _summary(runs: Sequence[Record]) -> Json:

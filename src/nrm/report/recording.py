@@ -32,15 +32,15 @@ class NoPictureError(EnvError):
 
 
 @contextmanager
-def noted(record: Record, problems: dict[Path, str]) -> Iterator[None]:
+def noted(record: Record, problems: dict[Path, str], what: str = "no episode was played") -> Iterator[None]:
     """Note what goes wrong with a run: a damaged file or an environment of the user's must not cost the whole page."""
     try:
         yield
     except NoPictureError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        problems.setdefault(record.path, f"no episode was played: {reason}")
+        problems.setdefault(record.path, f"{what}: {reason}")
 
 
 Agents = list[tuple[Record, Trainer]]

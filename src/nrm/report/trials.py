@@ -144,7 +144,7 @@ def try_agents(
     Those of one family in one environment share their formulas. `tiles` takes the pictures of episodes, `problems`
     what is wrong with runs; `progress` hears how many groups are done, and of how many.
     """
-    kinds = _kinds(groups)
+    kinds = _kinds(groups, problems)
     if tasks and not kinds:
         raise ConfigError(
             f"the task {tasks[0]} needs an agent of many tasks, and there is none; train one with 'nrm train --tasks "
@@ -158,20 +158,22 @@ def try_agents(
     for kind, (wanted, _) in zip(kinds, given, strict=True):
         progress(len(tried.groups), total)
         agents = {number: load_agents(group, recorded, problems) for number, group in kind.items()}
-        _try(kind, agents, count, wanted, tiles, problems, tried)
+        with noted(next(iter(kind.values())).records[0], problems, "no formula was tried"):
+            _try(kind, agents, count, wanted, tiles, problems, tried)
     if kinds:
         progress(total, total)
     return tried
 
 
-def _kinds(groups: Sequence[Group]) -> list[dict[int, Group]]:
+def _kinds(groups: Sequence[Group], problems: dict[Path, str]) -> list[dict[int, Group]]:
     """The groups of many tasks by family and environment, with their numbers."""
     kinds: dict[tuple[object, ...], dict[int, Group]] = {}
     for number, group in enumerate(groups):
         config = group.records[0].config
         # The settings of an environment that cannot be found any more are plain values.
         if config.tasks and not isinstance(config.settings["env"], Mapping):
-            kinds.setdefault((group.env, group.task, config.alphabet), {})[number] = group
+            with noted(group.records[0], problems, "no formula was tried"):
+                kinds.setdefault((group.env, group.task, config.alphabet), {})[number] = group
     return list(kinds.values())
 
 
@@ -187,11 +189,7 @@ def _try(
     first = next(iter(kind.values())).records[0]
     loaded = [trainer for mine in agents.values() for _, trainer in mine]
     trained = [pool for pool in (trainer.tasks for trainer in loaded) if pool]
-    try:
-        pool = trained[0] if trained else first.config.pool
-    except NrmError as error:  # the file of a family may be gone
-        problems.setdefault(first.path, f"its tasks cannot be sampled: {error}")
-        return
+    pool = trained[0] if trained else first.config.pool  # the file of a family may be gone
     assert pool
     formulas = choose(first.config, trained, count, given) if trained else []
     shown = _shown(formulas, len(given)) if formulas else []
@@ -199,13 +197,13 @@ def _try(
     middle = shown[len(shown) // 2] if shown and not given else 0
     rows = [_formula_data(formula, number in shown) for number, formula in enumerate(formulas)]
     machines = {number: formulas[number].machine for number in shown}
+    words = family_words(pool, first.subject)
     for number, mine in agents.items():
         tried.groups[number] = {
             "trial": len(tried.trials),
             "tried": _outcomes(mine, formulas, problems),
             "recordings": record_tasks(mine, machines, tiles, problems, belief="open-loop"),
         }
-    words = family_words(pool, first.subject)
     tried.trials.append({"words": words, "formulas": rows, "shown": shown, "first": middle})
 
 

@@ -13,6 +13,7 @@ from nrm.agents import METHODS, Method
 from nrm.envs import ENVS, WithoutMemory
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS
+from nrm.registry import received
 from nrm.results.records import NEVER, Family, OneTask, Record, setting_text
 from nrm.runs import default_sections, env_as_set
 
@@ -51,11 +52,13 @@ class Grouping(NamedTuple):
     """Runs that are there another time, and what to say of them; of two equal runs the one that got further counts."""
 
 
+@received()
 def group_runs(records: Iterable[Record]) -> Grouping:
     """Group runs; equal runs in another order give equal groups."""
     kinds: dict[Hashable, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda record: str(record.path)):
-        kinds[record.env, record.method, record.about.content, tuple(record.settings.items())].append(record)
+        content, settings = record.about.content, tuple(record.settings.items())
+        kinds[record.env, record.method, content, settings, record.sources].append(record)
     names, variants = _task_names(kinds.values()), _variants(list(kinds.values()))
     copies: dict[Path, str] = {}
     groups = []
@@ -65,6 +68,7 @@ def group_runs(records: Iterable[Record]) -> Grouping:
     return Grouping(tuple(sorted(groups, key=_order)), copies)
 
 
+@received()
 def method_named(name: str) -> Method:
     """How to speak of a method and draw it: as it says itself, or by its name where it cannot be found."""
     try:
@@ -172,6 +176,7 @@ def _natural(text: str) -> list[Any]:
     return [(len(part.lstrip("0")), part) if place % 2 else part for place, part in enumerate(digits)]
 
 
+@received()
 def without_memory(record: Record) -> WithoutMemory | None:
     """Of a run's task and environment; None where nobody can compute it."""
     try:

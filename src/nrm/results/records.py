@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +15,10 @@ from numpy.typing import ArrayLike
 from nrm.agents import METHODS
 from nrm.envs import WithoutMemory, find_env
 from nrm.errors import ConfigError, FileError
-from nrm.files import read_json
+from nrm.files import LIMITS, read_json
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import Task, task_from_toml, task_toml
+from nrm.registry import received
 from nrm.runs import Column, Renaming, RunConfig, RunFolder
 from nrm.samplers import FILE_PREFIX
 
@@ -107,6 +109,8 @@ class Record:
     """What the run has cost so far, over all its resumptions; None where that is unknown."""
     steps: int | None = None
     """Steps of all environments so far; None where only the ends of episodes tell."""
+    sources: str = ""
+    """What the modules of an environment from outside were when the run began, as a digest."""
     note: str = ""
     """What is wrong with it although it can be used; empty for nothing."""
 
@@ -195,27 +199,38 @@ class Record:
         return value if math.isfinite(value) else None
 
 
+@received()
 def read_record(path: Path) -> Record:
     """The run in a folder. It must have a checkpoint's metrics."""
     folder = RunFolder(path)
     config = _config(folder)
     missing = _missing(config)
-    cost, note = None, f"only its numbers are shown: {missing}" if missing else ""
-    try:
-        cost = folder.cpu_seconds() if (path / "cost.json").exists() else None
-    except FileError as error:
-        note = note or f"its cost is left out: {error}"
+    notes = [f"only its numbers are shown: {missing}"] if missing else []
+    metrics = _plausible(folder.metrics(), path / "metrics.csv")
+
+    def grounding() -> dict[str, Column] | None:
+        found = folder.grounding()
+        return None if found is None else _plausible(found, path / "grounding.csv", len(metrics["episode"]))
+
+    def part(what: str, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except FileError as error:
+            notes.append(f"its {what} is left out: {error}")
+            return None
+
     return Record(
         path=path,
         config=config,
         about=Family(config.tasks) if config.tasks else OneTask(_task(config.task)),
         env=config.env if isinstance(config.settings["env"], Mapping) else config.env_title,
-        variant=str(read_json(path / "cell.json").get("variant", "")) if (path / "cell.json").exists() else "",
-        metrics=_finite(folder.metrics(), path / "metrics.csv"),
-        grounding=folder.grounding(),
-        cpu_seconds=cost,
+        variant=part("variant", lambda: _variant(path / "cell.json")) or "",
+        metrics=metrics,
+        grounding=part("grounding", grounding),
+        cpu_seconds=part("cost", lambda: folder.cpu_seconds() if (path / "cost.json").exists() else None),
         steps=folder.steps(),
-        note=note,
+        sources=part("versions", lambda: _sources(path / "versions.json")) or "",
+        note="; ".join(notes),
     )
 
 
@@ -286,11 +301,27 @@ def _task(text: str) -> Task:
     return task
 
 
-def _finite(columns: dict[str, Column], path: Path) -> dict[str, Column]:
+def _variant(path: Path) -> str:
+    return str(read_json(path, dict[str, str | bool]).get("variant", "")) if path.exists() else ""
+
+
+def _sources(path: Path) -> str:
+    """What the modules of the environment were when the run began, where they are not ours."""
+    return str(read_json(path, dict[str, str]).get("sources", "")) if path.exists() else ""
+
+
+def _plausible(columns: dict[str, Column], path: Path, episodes: int | None = None) -> dict[str, Column]:
+    """The columns, of which no mean overflows; `episodes`: how many the run has, where rows are not episodes."""
     for name, values in columns.items():
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if len(wrong):
-            raise FileError(f"{path} is damaged: line {wrong[0] + 2} has {values[wrong[0]]} as {name}")
+        wrong = ~(np.abs(values) <= LIMITS.value)
+        if episodes is None:
+            counted = name in ("episode", "steps")
+            wrong |= (values < 1) | (np.diff(values, prepend=0) < 0) if counted else False
+        else:
+            wrong = (values < 0) | (values > episodes) if name == "episode" else wrong & ~np.isnan(values)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise FileError(f"{path} is damaged: line {row + 2} has {values[row]} as {name}")
     return columns
 
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as safetensors_save
 from torch import Tensor
 
 from nrm.agents import Decided, History, Trainer
-from nrm.errors import FileError
-from nrm.files import append_text, csv_text, read_text, write_bytes
+from nrm.errors import FileError, shorten
+from nrm.files import append_text, csv_text, parse_json, read_bytes, read_text, write_bytes
+from nrm.neural import read_torch
 from nrm.runs.renamed import Renaming
 
 Column = np.ndarray[Any, np.dtype[np.float64]]
@@ -59,11 +61,11 @@ class Table(NamedTuple):
             history.steps, history.lengths = (columns[name].astype(np.int64).tolist() for name in ("steps", "length"))
             history.returns, history.successes = columns["return"].tolist(), columns["success"].astype(bool).tolist()
             return
-        first, *rows = csv.reader(io.StringIO(text))
-        _check_headings(first, self.headings, place)
         try:
+            first, *rows = csv.reader(io.StringIO(text))
+            _check_headings(first, self.headings, place)
             setattr(history, self.counted, [self.row(row) for row in rows])
-        except (ValueError, TypeError, IndexError) as error:
+        except _MISFITS as error:
             raise FileError(f"{place} is damaged: {error}") from None
 
 
@@ -102,7 +104,7 @@ def read_history(folder: Path, written: Written) -> History:
     history = History()
     for name, (size, text) in written.items():
         path = folder / name
-        there = path.read_bytes() if path.exists() else b""
+        there = read_bytes(path) if path.exists() else b""
         if len(there) < size:
             raise FileError(f"{path} has {len(there):,} bytes, and the checkpoint tells of {size:,}: it was cut since")
         TABLES[name].take(history, there[:size].decode() + text, str(path))
@@ -146,6 +148,9 @@ TABLES: Mapping[str, Table] = {
 }
 
 
+_MISFITS = (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError, ArithmeticError, csv.Error)
+"""What files raise that do not fit."""
+_GROUNDER = "grounder."
 CHECKPOINT_FORMAT = "nrm-checkpoint"
 CHECKPOINT_VERSION = 4
 GONE = ("passed_over", "curriculum", "level")
@@ -163,16 +168,38 @@ def save_checkpoint(path: Path, trainer: Trainer, tables: Tables) -> None:
 
 def load_checkpoint(path: Path, trainer: Trainer) -> Tables:
     """Bring a trainer that is at its beginning to a saved state; the tables that hold its history."""
-    data = _read(path)
-    try:
+    data = read_torch(path, CHECKPOINT_FORMAT, (CHECKPOINT_VERSION,))
+    with _fitting(path):
         history = read_history(path.parent, data["tables"])
         fresh = _without_history(trainer)
         state = _with_new_names(fresh, data["trainer"])
         check_like(fresh, state)
         trainer.load_state_dict({**state, "history": vars(history)})
         return Tables(path.parent, trainer.history, data["tables"])
-    except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def load_weights(path: Path, trainer: Trainer) -> None:
+    """Let a trainer that is at its beginning act with the weights of a checkpoint, whatever happened before it."""
+    data = read_torch(path, CHECKPOINT_FORMAT, (CHECKPOINT_VERSION,))
+    with _fitting(path):
+        state, weights = data["trainer"], trainer.weights()
+        if weights is None:  # an algorithm from outside that has none of its own
+            load_checkpoint(path, trainer)
+            return
+        learner = _with_new_names(weights["learner"], state["learner"]["actor"])
+        model = (state["grounding"] or {}).get("model", {})
+        grounder = {name[len(_GROUNDER) :]: one for name, one in model.items() if name.startswith(_GROUNDER)}
+        trainer.load_weights({**state, "learner": learner, "grounder": grounder})
+        trainer.history = read_history(path.parent, data["tables"])
+
+
+@contextmanager
+def _fitting(path: Path) -> Iterator[None]:
+    """Where a saved state may fit nowhere."""
+    try:
+        yield
+    except _MISFITS as error:
+        reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 200)
         raise FileError(f"{path} does not fit this run, or is of another release ({reason})") from None
 
 
@@ -217,20 +244,6 @@ def _without_history(trainer: Trainer) -> dict[str, Any]:
     return {name: value for name, value in trainer.state_dict().items() if name != "history"}
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise FileError(f"{path} is not a checkpoint, or it is damaged ({type(error).__name__})") from None
-    if not isinstance(data, dict) or data.get("format") != CHECKPOINT_FORMAT:
-        raise FileError(f"{path} is no checkpoint of this program")
-    if (version := data.get("version")) != CHECKPOINT_VERSION:
-        raise FileError(f"{path} is of version {version!r}; this release reads version {CHECKPOINT_VERSION}")
-    if not isinstance(data.get("trainer"), dict) or not isinstance(data.get("tables"), dict):
-        raise FileError(f"{path} is malformed: it holds no trainer, or no tables")
-    return data
-
-
 POLICY_FILE = "policy.safetensors"
 """What acting needs: about a megabyte, where a checkpoint has all episodes that were kept."""
 
@@ -246,13 +259,13 @@ def save_policy(path: Path, trainer: Trainer) -> None:
 
 def load_policy(path: Path, trainer: Trainer) -> None:
     """Let a trainer that is at its beginning act with saved weights."""
+    read_bytes(path, begin=1)
     try:
-        with safe_open(path, "pt") as file:
+        with _fitting(path), safe_open(path, "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
-            trainer.load_weights(_whole(json.loads(file.metadata()["state"]), tensors))
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise FileError(f"{path} is damaged or does not fit ({reason}); remove it: the checkpoint will do") from None
+            trainer.load_weights(_whole(parse_json(file.metadata()["state"], "its header"), tensors))
+    except (FileError, OSError, SafetensorError) as error:
+        raise FileError(f"{error}; remove {path}: the checkpoint will do") from None
 
 
 def _apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:

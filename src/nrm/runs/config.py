@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -19,6 +21,7 @@ from nrm.machines import Alphabet, MooreMachine, Task, TaskSet
 from nrm.runs.renamed import Renaming
 from nrm.runs.sections import Sections, base_sections, read_section
 from nrm.runs.tasks import Family, OneTask, about
+from nrm.settings import CODE
 
 CONFIG_VERSION = 2
 
@@ -122,6 +125,18 @@ class RunConfig:
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
         """A batch of environments with the training tasks, or with others."""
         return self.env_config.build(tasks or self.about.given(self), count or self.num_envs, self.end)
+
+    def sources(self) -> str:
+        """A digest of the modules from outside that the environment is of, as they are now; empty where there are none.
+
+        Call it once the environment was built.
+        """
+        env = self.settings["env"]
+        names = {self.env, *(str(getattr(env, name, "")) for name in ("source", "label"))}
+        modules = sorted({name.partition(":")[0] for name in names if CODE.fullmatch(name)})
+        files = (getattr(sys.modules.get(module), "__file__", None) for module in modules)
+        texts = [Path(file).read_bytes() for file in files if file]
+        return hashlib.sha256(b"".join(texts)).hexdigest()[:16] if texts else ""
 
     @property
     def initial(self) -> str | None:

@@ -23,11 +23,13 @@ from nrm.errors import (
     NrmError,
     NrmWarning,
     TrainingError,
+    UntrustedError,
     listing,
     suggestion,
 )
-from nrm.files import read_json, read_text, write_json, write_text
+from nrm.files import check_links, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
+from nrm.registry import received
 from nrm.runs.checkpoint import (
     GROUNDING,
     METRICS,
@@ -37,6 +39,7 @@ from nrm.runs.checkpoint import (
     Tables,
     load_checkpoint,
     load_policy,
+    load_weights,
     read_columns,
     read_history,
     save_checkpoint,
@@ -99,10 +102,16 @@ class RunFolder:
     File formats are described under Run folders in the reference.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path | str, *, trust: bool = False) -> None:
+        """`trust`: import the modules that the run names (module:name)."""
+        self.path = Path(path).absolute()  # wherever an environment goes in the meantime
+        self._said = str(path)
+        self.trust = trust
         self._tables: Tables | None = None
         """Those of the trainer that was last loaded or saved."""
+
+    def __str__(self) -> str:
+        return self._said
 
     @property
     def exists(self) -> bool:
@@ -129,13 +138,15 @@ class RunFolder:
         """
         if self.exists:
             what = "this very run" if self.config() == config else "another run"
-            go_on = f"go on with 'nrm train --resume {self.path}', or choose another --out"
-            raise FileError(f"{self.path} holds {what} already; {go_on}")
+            go_on = f"go on with 'nrm train --resume {self}', or choose another --out"
+            raise FileError(f"{self} holds {what} already; {go_on}")
         if self.path.exists() and any(self.path.iterdir()):
-            raise FileError(f"{self.path} is not empty and holds no run; choose another --out")
+            raise FileError(f"{self} is not empty and holds no run; choose another --out")
         config.about.confusable(config)
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
+        if sources := config.sources():
+            versions["sources"] = sources
         source = None if config.initial is None else known_model(config)
         trainer = config.build_trainer(None if source is None else source.grounder)
         with whole_folder(self.path) as new:
@@ -146,15 +157,20 @@ class RunFolder:
             for name, text in (files or {}).items():
                 write_text(new / name, text)
             config.about.keep(new, config)
+        self.trust = True  # whoever begins a run has given its names
         return trainer
 
     def config(self) -> RunConfig:
         """The configuration."""
-        path = self.path / "config.json"
-        if not path.exists():
-            raise FileError(no_run(self.path))
+        path = Path(str(self), "config.json")
+        if not self.exists:
+            raise FileError(no_run(Path(str(self))))
         try:
-            return RunConfig.from_json(read_json(path)).within(self.path)
+            check_links(self.path)
+            with received(self.trust):
+                return RunConfig.from_json(read_json(self.path / path.name)).within(self.path)
+        except UntrustedError as error:
+            raise UntrustedError(f"{path}: {error}") from None
         except MissingModuleError as error:
             raise MissingModuleError(f"{path}: {error}") from None
         except ConfigError as error:
@@ -169,13 +185,13 @@ class RunFolder:
         if longer != before:
             if parted := getattr(before.build_env(1), "unrepeatable", ""):
                 why = f"its environment cannot be seeded (two episodes from one seed part at {parted})"
-                raise ConfigError(f"the run in {self.path} cannot be trained further: {why}")
+                raise ConfigError(f"the run in {self} cannot be trained further: {why}")
             write_json(self.path / "config.json", longer.to_json())
 
     @property
     def way_out(self) -> str:
         """What to do about damaged files, for messages."""
-        return f"mend it, or remove {self.path} to begin that run anew"
+        return f"mend it, or remove {self} to begin that run anew"
 
     def save(self, trainer: Trainer, cpu_seconds: float | None = None) -> None:
         """Save everything. If the process is killed, the old or the new checkpoint is intact."""
@@ -193,15 +209,15 @@ class RunFolder:
         """CPU seconds so far."""
         path = self.path / "cost.json"
         try:
-            return float(read_json(path)["cpu_seconds"]) if path.exists() else 0.0
-        except (FileError, ValueError, KeyError, TypeError):
+            return float(read_json(path, dict[str, float])["cpu_seconds"]) if path.exists() else 0.0
+        except (FileError, KeyError):
             raise FileError(f"{path} is damaged; remove it (only the count of seconds is lost)") from None
 
     def steps(self) -> int | None:
         """Steps so far, over all environments; None if unknown."""
         try:
-            return int(read_json(self.path / "cost.json")["steps"])
-        except (FileError, ValueError, KeyError, TypeError):
+            return int(read_json(self.path / "cost.json", dict[str, float])["steps"])
+        except (FileError, KeyError):
             return None
 
     def load(self, device: str | torch.device | None = None) -> Trainer:
@@ -222,8 +238,9 @@ class RunFolder:
 
     def _at_beginning(self, device: str | torch.device | None) -> Trainer:
         config = self.config()
-        taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
-        return config.build_trainer(taken, device)
+        with received(self.trust):
+            taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
+            return config.build_trainer(taken, device)
 
     def load_policy(self) -> Trainer:
         """The trainer for acting, on the CPU: its weights only.
@@ -231,20 +248,19 @@ class RunFolder:
         Without a weights file, the last checkpoint is used.
         """
         path, checkpoint = self.path / POLICY_FILE, self.path / "checkpoint.pt"
-        if not path.exists() or (checkpoint.exists() and checkpoint.stat().st_mtime_ns > path.stat().st_mtime_ns):
-            return self.load_trained()
+        saved = [one for one in (path, checkpoint) if one.exists()]
+        if not saved and (self.path / METRICS_FILE).exists():
+            raise FileError(f"{checkpoint} is missing, although metrics.csv has episodes; {self.way_out}")
+        if not saved:
+            raise FileError(f"the run in {self} has no checkpoint yet; use 'nrm train --resume {self}'")
         trainer = self._at_beginning("cpu")
+        if max(saved, key=lambda one: one.stat().st_mtime_ns) == checkpoint:
+            load_weights(checkpoint, trainer)
+            return trainer
         load_policy(path, trainer)
         if (self.path / METRICS_FILE).exists():
             text = read_text(self.path / METRICS_FILE)
             trainer.history = read_history(self.path, {METRICS_FILE: [0, text[: text.rfind("\n") + 1]]})
-        return trainer
-
-    def load_trained(self) -> Trainer:
-        """The trainer at the last checkpoint, on the CPU. An untrained run is an error."""
-        trainer = self.load("cpu")
-        if not (self.path / "checkpoint.pt").exists():
-            raise FileError(f"the run in {self.path} has no checkpoint yet; use 'nrm train --resume {self.path}'")
         return trainer
 
     def metrics(self) -> dict[str, Column]:
@@ -261,9 +277,10 @@ class RunFolder:
         return read_columns(path, GROUNDING) if path.exists() else None
 
 
-def find_run(path: Path | str) -> RunFolder:
+def find_run(path: Path | str, *, trust: bool = False) -> RunFolder:
     """The run in a folder, or, if there is no such folder, the pretrained agent of that name."""
-    return RunFolder(path if Path(path).exists() or not (PRETRAINED / path).is_dir() else PRETRAINED / path)
+    own = not Path(path).exists() and (PRETRAINED / path).is_dir()
+    return RunFolder(PRETRAINED / path if own else path, trust=trust)
 
 
 def model_of(trainer: Trainer) -> NeuralRewardMachine:
@@ -368,5 +385,5 @@ def clear_beginnings(parent: Path, older: float = 0.0) -> None:
 
 def _kept(folder: RunFolder, episodes: int) -> str:
     if not (folder.path / "checkpoint.pt").exists():
-        return f"There is no checkpoint yet in {folder.path}"
-    return f"The checkpoint of episode {episodes} is kept in {folder.path}"
+        return f"There is no checkpoint yet in {folder}"
+    return f"The checkpoint of episode {episodes} is kept in {folder}"

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import msgspec
-
-from nrm.errors import FileError
 from nrm.files import read_json, write_json
 from nrm.inference import guess_formula
 from nrm.tracking import MachineLearning, Version, found_at
@@ -72,7 +69,5 @@ class LearnedMachines:
         path = folder / MACHINES_FILE
         if not path.exists():
             return None
-        try:
-            return msgspec.convert(read_json(path), cls)
-        except msgspec.ValidationError as error:
-            raise FileError(f"{path} is damaged: {error}") from None
+        found: LearnedMachines = read_json(path, cls)
+        return found

@@ -46,12 +46,13 @@ class LoadedRun:
         return self.model.grounder
 
 
-def load_run(path: Path | str) -> LoadedRun:
+def load_run(path: Path | str, *, trust: bool = False) -> LoadedRun:
     """Load a trained run from its folder, or a pretrained agent by name: `letter`, `layouts` or `flat`.
 
-    Only the weights that acting needs are read, about a megabyte.
+    Only the weights that acting needs are read, about a megabyte. `trust`: import the modules that the run names
+    (module:name), such as its own environment.
     """
-    folder = find_run(path)
+    folder = find_run(path, trust=trust)
     return LoadedRun(folder.config(), folder.load_policy())
 
 

@@ -26,7 +26,7 @@ def locked(folder: Path) -> Iterator[int]:
 
     path = make_folder(folder) / LOCK_FILE
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
         raise FileError(f"cannot write in {folder}: {error.strerror}") from None
     patience = time.monotonic() + 60.0  # for workers of a process that has died: they notice, save and leave

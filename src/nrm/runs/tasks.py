@@ -133,7 +133,7 @@ class OneTask:
         """What is said before a run begins."""
         return []
 
-    def way_on(self, folder: Path, config: RunConfig) -> str:  # noqa: ARG002
+    def way_on(self, folder: str, config: RunConfig) -> str:  # noqa: ARG002
         """What to do with an agent that is trained."""
         return f"next: nrm evaluate {folder}, nrm watch {folder}"
 
@@ -280,7 +280,7 @@ class Family:
         lost = alone_note(config.settings["family"], config.alphabet)
         return [f"sampling tasks from {self.name} …", *([f"nrm: {lost}"] if lost else [])]
 
-    def way_on(self, folder: Path, config: RunConfig) -> str:
+    def way_on(self, folder: str, config: RunConfig) -> str:
         """What to do with an agent that is trained."""
         return f"try a formula: nrm evaluate {folder} --task '{self.given(config).names[0]}'"
 

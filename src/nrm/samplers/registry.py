@@ -14,7 +14,7 @@ import numpy as np
 from nrm.errors import ConfigError, FileError, NrmError, NrmWarning, listing
 from nrm.files import read_text
 from nrm.logic import Formula, Reading, read_formula
-from nrm.registry import Registry
+from nrm.registry import Registry, received
 from nrm.samplers.patterns import PATTERNS
 
 FILE_PREFIX = "file:"
@@ -152,7 +152,8 @@ class Listed:
         for number, line in enumerate(read_text(self.path).splitlines(), 1):
             text = line.partition("#")[0].strip()
             try:
-                found += [read_formula(text)] if text else []
+                with received():
+                    found += [read_formula(text)] if text else []
             except NrmError as error:
                 raise FileError(f"{self.path}, line {number}: {error}") from None
         if not found:

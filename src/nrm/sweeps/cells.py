@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
 from nrm.agents import Trainer
 from nrm.errors import FileError, GridError, NrmError, listing
 from nrm.files import remove_leftovers, write_text
+from nrm.registry import Given, following, given
 from nrm.runs import RunConfig, RunFolder, locked, train
 from nrm.sweeps.expansion import Cell
 
@@ -29,15 +31,16 @@ def cell_state(store: Path, cell: Cell) -> CellState:
     folder = RunFolder(cell_path(store, cell))
     if not folder.exists:
         if folder.path.is_dir() and any(folder.path.iterdir()):
-            raise FileError(f"{folder.path} is not empty and holds no run; {folder.way_out}")
+            raise FileError(f"{folder} is not empty and holds no run; {folder.way_out}")
         return "new"
     try:
-        there = folder.config()
+        with _names_of(cell):
+            there = folder.config()
     except NrmError as error:
         raise FileError(str(error)) from None
     if there != cell.config:
         differences = _differences(there, cell.config)
-        raise GridError(f"{folder.path} holds another run: {differences}; choose another --out, or remove it")
+        raise GridError(f"{folder} holds another run: {differences}; choose another --out, or remove it")
     return "done" if _is_done(folder, cell.config) else "begun"
 
 
@@ -53,13 +56,19 @@ def run_cell(
     with locked(folder.path), folder.undone_on_failure(begun is not None, (CELL_FILE,)):
         remove_leftovers(folder.path)
         try:
-            trainer = begun or folder.load()
+            with _names_of(cell):
+                trainer = begun or folder.load()
         except NrmError as error:
             raise FileError(str(error)) from None
         done = train(folder, trainer, seconds, progress, interrupted)
         # The mark comes last: whoever reads it finds everything else written.
         write_text(folder.path / CELL_FILE, _cell_text(cell, done))
     return done
+
+
+def _names_of(cell: Cell) -> AbstractContextManager[None]:
+    """Where names of code in a cell's folder are followed if the cell itself names them."""
+    return following(given() or Given((repr(cell.config),)))
 
 
 def _cell_text(cell: Cell, done: bool) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from nrm.errors import ConfigError, GridError, NrmError
 from nrm.files import parse_toml, read_text
 from nrm.machines import is_machine_file
+from nrm.registry import received
 from nrm.runs import Renaming, read_section
 from nrm.samplers import FILE_PREFIX, sampler_of
 from nrm.sweeps.expansion import WHOLE_RUN
@@ -24,12 +25,14 @@ def grid_words(message: str) -> str:
     return option.sub(lambda found: f"settings.{found[1].replace('-', '_')}", message)
 
 
-def load_grid(path: Path | str) -> Grid:
+def load_grid(path: Path | str, *, trust: bool = False) -> Grid:
     """Read a sweep file: fields of `Grid` as keys, `[settings.SECTION]` and `[variants.NAME.SECTION]` as tables.
 
     `tasks = "mixture"`, a name instead of a list, is a task sampler. Paths are relative to the file.
+    `trust`: import the modules that the file names (module:name).
     """
-    return grid_from_toml(read_text(path), str(path), Path(path).parent)
+    with received(trust):
+        return grid_from_toml(read_text(path), str(path), Path(path).parent)
 
 
 def grid_from_toml(text: str, source: str = "grid file", folder: Path | None = None) -> Grid:

@@ -20,7 +20,7 @@ from nrm.aliases import Argument
 from nrm.envs.registry import ENVS, LabelledConfig, Spaces
 from nrm.envs.task_env import TaskEnv, own_task
 from nrm.envs.task_runner import End
-from nrm.envs.vector import GymVectorEnv
+from nrm.envs.vector import CHOICES, GymVectorEnv
 from nrm.errors import ConfigError, EnvError, NrmError, NrmWarning, describe, listing, suggestion, unknown
 from nrm.logic import is_paper_task, read_formula
 from nrm.machines import (
@@ -62,10 +62,10 @@ def make_env(
         if not isinstance(env, gymnasium.Env):
             raise EnvError(f"{source} gave {type(env).__name__}, not a gymnasium.Env; let it return the environment")
         for path in wrappers:
-            env = import_value(path, "wrapper")(env)
+            env = _checked(import_value(path, "wrapper"), gymnasium.Wrapper, path)(env)
     except NrmError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         texts = [f"{name}={value!r}" for name, value in kwargs.items()] + list(wrappers)
         raise EnvError(f"{source} failed{f' with {listing(texts)}' if texts else ''}: {describe(error)}") from error
     return env
@@ -81,14 +81,18 @@ def _registered(source: str, kwargs: dict[str, Any], render_mode: str | None) ->
     return made
 
 
+def _checked(found: Any, kind: type, path: str) -> Any:
+    """What a name gives, once it is seen to be a function, or a class of the kind."""
+    if not callable(found) or (isinstance(found, type) and not issubclass(found, kind)):
+        raise EnvError(f"{path} is {found!r}; name a gymnasium.{kind.__name__}, or a function that makes one")
+    return found
+
+
 def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv:
     make = import_value(source, "environment")
     if isinstance(make, gymnasium.Env):
         raise EnvError(f"{source} is one environment, but several are needed; name a function that makes one")
-    if not callable(make):
-        raise EnvError(
-            f"{source} is {make!r}; name a function or class that makes a gymnasium.Env, or an nrm.envs.EnvConfig"
-        )
+    _checked(make, gymnasium.Env, source)
     try:
         known = inspect.signature(make).parameters
     except (TypeError, ValueError):  # some built-in ones do not say
@@ -136,7 +140,7 @@ class GymConfig(LabelledConfig):
         if text is None:
             env = self.make()
             inner = own_task(env)
-            env.close()
+            closed(env)
             if inner is None:
                 raise ConfigError(
                     f"no task is given, and {self.source} has none of its own; add one: --task 'F goal & G !lava'"
@@ -164,7 +168,7 @@ class GymConfig(LabelledConfig):
                 name: env.get_wrapper_attr(name) for name in ("symbols", "propositions") if env.has_wrapper_attr(name)
             }
         finally:
-            env.close()
+            closed(env)
         return alphabet_of(**said) if len(said) == 1 else None
 
     def build(self, tasks: MooreMachine, count: int, end: End = "outcome") -> GymVectorEnv:
@@ -179,7 +183,7 @@ class GymConfig(LabelledConfig):
         """In the mode that is asked for; else as pixels, where it can draw; else without pictures."""
         plain = self.make()
         known = plain.metadata.get("render_modes", ())
-        plain.close()
+        closed(plain)
         chosen = next((one for one in (mode, "rgb_array") if one in known), None)
         return gym_env(self, machine, end, chosen)
 
@@ -192,7 +196,7 @@ class GymConfig(LabelledConfig):
             warnings.simplefilter("ignore")
             env = self.make()
         found = Spaces(env.observation_space, env.action_space)
-        env.close()
+        closed(env)
         return found
 
 
@@ -251,10 +255,12 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._episode += 1
         self._time = 0
         try:
-            return self.env.reset(seed=seed, options=options)
+            shown = self.env.reset(seed=seed, options=options)
+            self._check(shown[0])
+            return shown
         except NrmError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             keywords = ". It must take the keywords seed and options" if isinstance(error, TypeError) else ""
             raise EnvError(
                 f"{self.name}: reset() of episode {self._episode} failed: {describe(error)}{keywords}"
@@ -265,9 +271,10 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._time += 1
         try:
             stepped: Any = self.env.step(action)
+            self._check(stepped[0])
         except NrmError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = f"step {self._time} of episode {self._episode}"
             raise EnvError(f"{self.name}, {place}, action {action}: {describe(error)}") from error
         if self._most is None or self._time < self._most:
@@ -281,6 +288,29 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
                 stacklevel=2,
             )
         return observation, reward, terminated, truncated or not terminated, info
+
+    def _check(self, observation: Any) -> None:
+        """Raise where an observation, or an entry of it, has no numbers, or others than its space."""
+        space = self.observation_space
+        entries = space.spaces if isinstance(space, gymnasium.spaces.Dict) else {"": space}
+        for name, entry in entries.items():
+            if not isinstance(entry, (gymnasium.spaces.Box, *CHOICES)):  # it is refused as a whole
+                continue
+            shown = np.asarray(observation[name] if name else observation)
+            if shown.dtype.kind not in "biuf" or shown.shape != (entry.shape or ()):
+                what = f"an observation{f' ({name})' if name else ''} of shape {shown.shape} and type {shown.dtype}"
+                raise TypeError(f"{what} is not in {entry}")
+
+    def close(self) -> None:
+        closed(self.env)
+
+
+def closed(env: AnyEnv) -> None:
+    """Close an environment; one that fails at that has nothing more to lose."""
+    try:
+        env.close()
+    except (Exception, SystemExit) as error:
+        warnings.warn(f"close() of an environment failed: {describe(error)}", NrmWarning, stacklevel=2)
 
 
 def _has_limit(env: AnyEnv) -> bool:
@@ -302,8 +332,8 @@ def rehearse(make: Callable[[], AnyEnv]) -> str:
         _check_bounds(first.observation_space, _live(first, seed=11))
         one, other = _live(first, seed=12), _live(second, seed=12)
     finally:
-        first.close()
-        second.close()
+        closed(first)
+        closed(second)
     for (place, mine), (_, theirs) in zip(one, other, strict=False):
         if not data_equivalence(mine, theirs, exact=True):
             return place

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nrm.aliases import Trace
-from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Cube, Dfa, Limits
+from nrm.automata import DEFAULT_LIMITS, FALSE, TRUE, Cube, Dfa, Limits, spend
 from nrm.logic.ldlf.formula import END, PATHS, Ldlf, Op, box, called_pattern, diamond
 from nrm.logic.ldlf.parser import parse
 from nrm.logic.ltlf.meaning import translate as translate_ltlf
@@ -98,6 +98,7 @@ class _Closure:
         `now`: the node of what is to hold if the path ends at this very place.
         """
         key = (path, after, exists, now, positive)
+        spend(3_000 + 200 * (len(path.args) + sum(len(part.args) for part in after.args)))  # to compare keys
         if key not in self._walks:
             self._walks[key] = self._walked(path, after, exists, now, positive)
         return self._walks[key]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,30 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.automata import unpacked
-from nrm.errors import FileError, NrmError
-from nrm.files import write_bytes
+from nrm.errors import FileError, NrmError, escaped
+from nrm.files import parse_json, read_arrays, read_bytes, write_bytes
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task_set import TaskSet
 
 POOL_FORMAT = "nrm-tasks"
+_ARRAYS = [
+    "about",
+    "sizes",
+    "initial",
+    "classes",
+    "letter_class",
+    "columns",
+    "accepting",
+    "outputs",
+    "nodes",
+    "depths",
+    "order",
+    "levels",
+    "low",
+    "high",
+    "roots",
+]
 
 
 def save_pool(path: Path | str, pool: TaskSet, origin: Json) -> None:
@@ -38,13 +54,7 @@ def save_pool(path: Path | str, pool: TaskSet, origin: Json) -> None:
 
 def load_pool(path: Path | str) -> tuple[TaskSet, Json]:
     """The pool of a file, and what it was sampled from; `FileError` where the file is damaged or of another kind."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise FileError(f"there is no file {path}") from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
-    return pool_from_bytes(data, str(path))
+    return pool_from_bytes(read_bytes(path), str(path))
 
 
 def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
@@ -75,9 +85,8 @@ def pool_bytes(pool: TaskSet, origin: Json | None = None) -> bytes:
 def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
     """The pool that `pool_bytes` wrote, and what it was sampled from; `source` names it in errors."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(arrays["about"].tobytes())
+        arrays = read_arrays(data, source, _ARRAYS)
+        about = parse_json(arrays["about"].tobytes(), source)
         if about["format"] != POOL_FORMAT or about["version"] not in (1, 2):
             raise FileError(
                 f"{source} has version {about['version']} of the format '{about['format']}'; this library reads "
@@ -86,13 +95,13 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
         letters = about["alphabet"]
         occurring = letters.get("occurring")
         alphabet = Alphabet.of_kind(letters["symbols"], letters["kind"], occurring)
-        pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
+        pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(map(escaped, about["names"])))
         origin: Json = about["origin"]
     except FileError:
         raise
     except NrmError as error:
         raise FileError(f"{source} is damaged: {error}") from None
-    except (OSError, zipfile.BadZipFile, EOFError, ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise FileError(f"{source} holds no tasks, or is damaged ({type(error).__name__}: {error})") from None
     return pool, origin
 

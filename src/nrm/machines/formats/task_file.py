@@ -10,25 +10,27 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from nrm.errors import FormulaError, NrmError, TaskFileError, unknown
-from nrm.files import line_of, parse_toml, read_text, write_text
+from nrm.errors import FormulaError, NrmError, TaskFileError, escaped, unknown
+from nrm.files import line_of, parse_json, parse_toml, read_text, write_text
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, Reading, is_paper_task, named_formula, read_formula
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.json import machine_from_dict, machine_to_dict
 from nrm.machines.rewards import RewardScheme, scheme_named
 from nrm.machines.task import GivenMachine, Task, alphabet_of
+from nrm.registry import received
 
 Value = TypeVar("Value")
 
 
-def load_task(path: Path | str) -> Task:
-    """Read a task file (TOML).
+def load_task(path: Path | str, *, trust: bool = False) -> Task:
+    """Read a task file (TOML). `trust`: follow a language that it names as module:name.
 
     Keys: `formula`, `task` (a paper task) or `machine` (the JSON of a machine); `symbols` or `propositions`, and
     `letters`, a list of the sets that occur; optionally `name`, `logic`, and `reward` (a scheme) or `levels` (a
     potential per state).
     """
-    return task_from_toml(read_text(path), str(path))
+    with received(trust):
+        return task_from_toml(read_text(path), str(path))
 
 
 def task_from_toml(text: str, source: str = "task file") -> Task:
@@ -117,8 +119,9 @@ def _task(data: dict[str, Any]) -> Task:
         key = re.findall(r"\$\.(\w+)", str(error))[0]
         raise _KeyError(key, f"'{key}': {error}") from None
     if given.machine is not None:
-        machine = _guarded("machine", lambda: machine_from_dict(_read_json(str(given.machine))))
-        return Task.from_machine(machine, given.name or "machine")
+        machine = _guarded("machine", lambda: machine_from_dict(parse_json(str(given.machine), "the text")))
+        return Task.from_machine(machine, escaped(given.name) or "machine")
+    given.name = escaped(given.name)
     alphabet = _alphabet(given)
     reward: RewardScheme = given.reward or "distance"
     if given.levels is not None:
@@ -157,13 +160,6 @@ def _formula_of_file(text: str, logic: str) -> Reading:
     except FormulaError as error:
         written = re.sub(r"add --logic (\w+) \(.*?\)", r'write logic = "\1" in the file', str(error))
         raise FormulaError(written) from None
-
-
-def _read_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise NrmError("this is not the JSON of a machine, as nrm.save_machine writes it") from None
 
 
 def _guarded(key: str, build: Callable[[], Value]) -> Value:
