@@ -76,7 +76,7 @@ def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> Non
     assert data["grounding_accuracy_modulo_shortcuts"] >= data["grounding_accuracy"]
     evaluated = nrm_command("evaluate", str(trained), "--episodes", "5").out
     assert "grounding accuracy up to equivalence" in evaluated
-    assert "over the steps of these episodes" in evaluated
+    assert "in these episodes" in evaluated
 
 
 def test_a_task_without_an_end_goes_on_to_the_limit_of_steps(nrm_command: Nrm, tmp_path: Path) -> None:

@@ -78,8 +78,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             print(json.dumps({**left, "sampled": right, "belief": belief, **machine}))
         else:
             _print_table(left, right)
-            visited = "" if left["state_accuracy"] is None else "; accuracies are over the steps of these episodes"
-            print(f"{_reads(belief)}{visited}")
+            print(_reads(belief))
             if hesitant := _hesitation(greedy, sampled):
                 print(hesitant)
             if learned is not None:
@@ -208,4 +207,4 @@ def _print_table(greedy: Figures, sampled: Figures) -> None:
             "-" if value is None else f"{value:{'.1%' if share else 'g'}}" for value in (greedy[key], sampled[key])
         )
         rows.append((key.replace("_", " ").replace("modulo shortcuts", "up to equivalence"), *cells))
-    plain_console().print(table(("", "greedy", "sampled"), rows, numbers=("greedy", "sampled")))
+    plain_console().print(table(("in these episodes", "greedy", "sampled"), rows, numbers=("greedy", "sampled")))
