@@ -27,7 +27,7 @@ def test_groundability_shows_what_was_run(maps: int, labels: list[str], tmp_path
     said = [text for text in texts(figure) if "formulas" in text]
     assert said == [f"brute force, {label}" for label in labels]
     names = [path.name for path in write_groundability(tmp_path, rows=[row(maps)])]
-    assert names == ["groundability.md", "groundability.csv", "groundability.svg", "groundability.png"]
+    assert names == ["groundability.md", "groundability.svg", "groundability.png"]
 
 
 def test_the_tables_need_no_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,21 +12,22 @@ import numpy as np
 from nrm.figures.curves import figure_2, grounding_figures, summary_figures, task_figures
 from nrm.figures.series import collect
 from nrm.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILION, matplotlib_or_error, new_figure, save
-from nrm.results import GroundabilityRow, Record, measure_groundability, write_groundability_tables
+from nrm.files import make_folder, write_text
+from nrm.results import GroundabilityRow, Record, groundability_markdown, measure_groundability
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def write_groundability(out: Path, budget: float = 2.0, rows: Sequence[GroundabilityRow] | None = None) -> list[Path]:
-    """Write the paper's tables 1 and 2, ours beside its figures, and say where: Markdown, CSV and a picture.
+    """Write the paper's tables 1 and 2, ours beside its figures, and say where: Markdown and a picture.
 
     `budget`: seconds for each task that the brute force over formulas may take; where that ends it, the tables say
     so. `rows`: times measured already. Where matplotlib is missing the tables are written before that is an error.
     """
     measured = measure_groundability(budget) if rows is None else rows
-    paths = write_groundability_tables(measured, out)
-    return [*paths, *save(draw_groundability(measured), out, "groundability")]
+    write_text(make_folder(out) / "groundability.md", groundability_markdown(measured))
+    return [out / "groundability.md", *save(draw_groundability(measured), out, "groundability")]
 
 
 def draw_groundability(rows: Sequence[GroundabilityRow]) -> Figure:

@@ -1,7 +1,7 @@
 from .groundability import (
     GroundabilityRow as GroundabilityRow,
+    groundability_markdown as groundability_markdown,
     measure_groundability as measure_groundability,
-    write_groundability_tables as write_groundability_tables,
 )
 from .groups import (
     Group as Group,

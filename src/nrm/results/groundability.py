@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
-from pathlib import Path
 from typing import TypeVar
 
 from nrm.errors import NrmError
-from nrm.files import csv_text, make_folder, write_text
 from nrm.logic import PAPER_SYMBOLS, PAPER_TASKS, PaperTask
 from nrm.machines import compile_formula
 from nrm.results.statistics import Spread
@@ -31,10 +29,6 @@ PAPER_SECONDS = {
 """What the paper's table 2 prints for each task: Algorithm 1 and brute force."""
 PAPER_CLASSES = {1: ("27.3 ± 17.8", "0.6 ± 0.4", "434.6 ± 195.6"), 2: ("6 ± 2", "0.2 ± 0.0", "399.7 ± 24.5")}
 """What the paper's table 1 prints for each class: count, Algorithm 1, brute force."""
-COLUMNS = (
-    *("task", "class", "pattern", "count", "paper_count", "closed_form_s", "algorithm_1_s", "brute_force_machines_s"),
-    *("brute_force_formulas_s", "brute_force_formulas_maps", "maps", "paper_algorithm_1_s", "paper_brute_force_s"),
-)
 HEADINGS = (
     *("#RS\\*", "paper's", "closed form", "Algorithm 1", "paper's"),
     *("brute force, machines", "brute force, formulas", "paper's"),
@@ -81,25 +75,14 @@ def measure_groundability(
     return [_measure(task, budget, least_seconds) for task in tasks]
 
 
-def groundability_csv(rows: Sequence[GroundabilityRow]) -> str:
-    """Table 2 as CSV."""
-    lines = []
-    for row in rows:
-        task, formulas = row.task, f"{row.formulas:.6g}" if row.finished else ""
-        seconds = (f"{value:.6g}" for value in (row.closed_form, row.algorithm_1, row.brute_force))
-        about = (task.number, task.task_class, task.pattern, row.count, task.shortcuts)
-        lines.append([*about, *seconds, formulas, row.formulas_maps, row.maps, *row.printed])
-    return csv_text(COLUMNS, lines)
-
-
 def groundability_markdown(rows: Sequence[GroundabilityRow]) -> str:
     """Tables 1 and 2 as Markdown, ours beside the paper's."""
     of_class = {number: [row for row in rows if row.task.task_class == number] for number in PAPER_CLASSES}
-    classes = [_line((str(number),), some, PAPER_CLASSES[number]) for number, some in of_class.items() if some]
+    classes = [[str(number), *_cells(some, PAPER_CLASSES[number])] for number, some in of_class.items() if some]
     tasks = []
     for row in rows:
         printed = (str(row.task.shortcuts), *(_seconds([value]) for value in row.printed))
-        tasks.append(_line((str(row.task.number), f"`{row.task.formula()}`"), [row], printed))
+        tasks.append([str(row.task.number), f"`{row.task.formula()}`", *_cells([row], printed)])
     return f"""\
 CPU seconds for counting the unremovable reasoning shortcuts (#RS\\*) over five symbols. The closed form,
 Algorithm 1 and the brute force over machines start from the task's machine; the brute force over formulas,
@@ -112,15 +95,6 @@ Table 1: mean ± deviation over the tasks of a class
 Table 2: each task
 
 {markdown_table(("task", "formula", *HEADINGS), tasks, left=2)}"""
-
-
-def write_groundability_tables(rows: Sequence[GroundabilityRow], out: Path) -> list[Path]:
-    """Write groundability.md and groundability.csv into a folder, and say where."""
-    make_folder(out)
-    paths = [out / "groundability.md", out / "groundability.csv"]
-    write_text(paths[0], groundability_markdown(rows))
-    write_text(paths[1], groundability_csv(rows))
-    return paths
 
 
 def _measure(task: PaperTask, budget: float, least_seconds: float) -> GroundabilityRow:
@@ -142,20 +116,13 @@ def _measure(task: PaperTask, budget: float, least_seconds: float) -> Groundabil
     return GroundabilityRow(task, count, closed_form, first, second, third if maps else 0.0, maps, most)
 
 
-def _line(names: Sequence[str], rows: Sequence[GroundabilityRow], printed: Sequence[str]) -> list[str]:
+def _cells(rows: Sequence[GroundabilityRow], printed: Sequence[str]) -> list[str]:
     """A task, or the mean of several, with what the paper prints: count, Algorithm 1, brute force."""
     count = Spread.of([float(row.count) for row in rows])
-    return [
-        *names,
-        f"{count.mean:.2f} ± {count.deviation:.2f}" if len(rows) > 1 else str(rows[0].count),
-        printed[0],
-        _seconds([row.closed_form for row in rows]),
-        _seconds([row.algorithm_1 for row in rows]),
-        printed[1],
-        _seconds([row.brute_force for row in rows]),
-        _formulas_text(rows),
-        printed[2],
-    ]
+    ours = f"{count.mean:.2f} ± {count.deviation:.2f}" if len(rows) > 1 else str(rows[0].count)
+    closed, first, second = zip(*((row.closed_form, row.algorithm_1, row.brute_force) for row in rows), strict=True)
+    times = (_seconds(closed), _seconds(first), printed[1], _seconds(second), _formulas_text(rows), printed[2])
+    return [ours, printed[0], *times]
 
 
 def _formulas_text(rows: Sequence[GroundabilityRow]) -> str:
@@ -169,19 +136,13 @@ def _formulas_text(rows: Sequence[GroundabilityRow]) -> str:
 
 
 def _seconds(values: Sequence[float]) -> str:
-    """One time, or mean and deviation of several, which deserve fewer digits."""
-    if len(values) == 1:
-        return _decimal(values[0], 3)
-    spread = Spread.of(values)
-    return f"{_decimal(spread.mean, 2)} ± {_decimal(spread.deviation, 2)}"
-
-
-def _decimal(value: float, digits: int) -> str:
-    """A number with so many digits that count, and never in powers of ten."""
-    if value <= 0:
-        return "0"
-    decimals = max(1, digits - 1 - floor(log10(value)))
-    return f"{value:.{decimals}f}"
+    """One time, or mean and deviation of several, with as many digits as count, and never in powers of ten."""
+    spread, digits = Spread.of(values), 3 if len(values) == 1 else 2
+    texts = [
+        f"{value:.{max(1, digits - 1 - floor(log10(value)))}f}" if value > 0 else "0"
+        for value in (spread.mean, spread.deviation)
+    ]
+    return " ± ".join(texts[: len(values)])
 
 
 def timed(
