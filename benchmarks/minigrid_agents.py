@@ -72,7 +72,6 @@ class Settings:
             epochs=self.grounding_epochs,
             learning_rate=self.grounding_rate,
             restarts=self.grounding_restarts,
-            patience=40,
             target=0.003,
             seed=seed,
         )

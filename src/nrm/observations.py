@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,6 +20,8 @@ from nrm.errors import EnvError, listing, suggestion
 
 Kind = Literal["image", "numbers", "categories"]
 Rows = TypeVar("Rows", NDArray[Any], Tensor)
+Choice = TypeVar("Choice")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,6 @@ class ObservationSpec:
     """Of one observation."""
     dtype: torch.dtype
     """The type of its numbers."""
-    table: Tensor | None = None
-    """(K, *shape) all distinct observations where they can be enumerated: observations are then row numbers."""
     entries: Parts | None = None
     """What rows hold, where observations are a `Dict`, or choices, which are read one-hot like its entries."""
     tiled: bool = False
@@ -141,28 +141,71 @@ class ObservationSpec:
     local: bool = False
     """Whether what holds is shown at one place of an image."""
 
+    continuous: ClassVar[bool] = True
+    """Whether observations cannot be enumerated."""
+
+    @property
+    def table(self) -> Tensor | None:
+        """(K, *shape) all distinct observations, where they can be enumerated."""
+        return None
+
     @property
     def kind(self) -> Literal["entries", "listed", "image", "numbers"]:
         """What networks and grounders have to read."""
         if self.entries is not None:
             return "entries"
-        if self.table is not None:
-            return "listed"
         return "image" if len(self.shape) == 3 else "numbers"
+
+    def either(self, listed: Choice, shown: Other) -> Choice | Other:  # noqa: ARG002 - see `ListedSpec`
+        """What suits observations that are listed, or these, which are shown."""
+        return shown
 
     def shown(self, observation: Tensor) -> Tensor:
         """(…, *shape) observations as they look, also where they are row numbers (…)."""
-        return observation if self.table is None else self.table[observation]
+        return observation
 
     def blank(self, count: int) -> Tensor:
         """(0, count, …) what so many environments have shown before the first step."""
-        if self.table is None:
-            return torch.empty(0, count, *self.shape, dtype=self.dtype)
+        return torch.empty(0, count, *self.shape, dtype=self.dtype)
+
+    def to(self, device: torch.device) -> ObservationSpec:  # noqa: ARG002 - there is no table
+        """The same with its table on a device."""
+        return self
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ListedSpec(ObservationSpec):
+    """The same where observations can be enumerated: environments show row numbers."""
+
+    rows: Tensor
+
+    continuous: ClassVar[bool] = False
+
+    @property
+    def table(self) -> Tensor:
+        """(K, *shape) all of them."""
+        return self.rows
+
+    @property
+    def kind(self) -> Literal["entries", "listed", "image", "numbers"]:
+        """Rows of a table."""
+        return "listed"
+
+    def either(self, listed: Choice, shown: Other) -> Choice | Other:  # noqa: ARG002
+        """What suits these."""
+        return listed
+
+    def shown(self, observation: Tensor) -> Tensor:
+        """By row number."""
+        return self.rows[observation]
+
+    def blank(self, count: int) -> Tensor:
+        """Row numbers."""
         return torch.empty(0, count, dtype=torch.int64)
 
-    def to(self, device: torch.device) -> ObservationSpec:
-        """The same with its table on a device."""
-        return self if self.table is None else replace(self, table=self.table.to(device))
+    def to(self, device: torch.device) -> ListedSpec:
+        """With its table there."""
+        return replace(self, rows=self.rows.to(device))
 
 
 def _part(name: str, space: spaces.Space[Any]) -> Part:

@@ -232,9 +232,9 @@ def test_every_setting_of_learning_is_an_option(
         raise LearningError("enough")
 
     monkeypatch.setattr("nrm.cli.fitting.fit", fake)
-    options = ["--epochs", "7", "--held-out", "0.3", "--patience", "3", "--seed", "5"]
+    options = ["--epochs", "7", "--held-out", "0.3", "--seed", "5"]
     assert nrm_command("fit", str(episodes), "--task", "3", "--out", str(tmp_path / "out"), *options).status == 2
-    assert given == [FitConfig(epochs=7, held_out=0.3, patience=3, seed=5)]
+    assert given == [FitConfig(epochs=7, held_out=0.3, seed=5)]
 
 
 def test_the_command_line_is_read_without_pytorch() -> None:

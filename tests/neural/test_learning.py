@@ -67,7 +67,7 @@ def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone()
     for _ in range(2):
         model = fresh(machine)
         before = torch.random.get_rng_state()
-        record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=12, restarts=2, batch_size=8))
+        record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=12, restarts=2))
         assert torch.equal(torch.random.get_rng_state(), before)
         found.append((record.best.losses, model.state_dict()))
     assert found[0][0] == found[1][0]
@@ -75,13 +75,12 @@ def test_equal_seeds_give_equal_results_and_leave_the_callers_randomness_alone()
         assert torch.equal(value, found[1][1][name])
 
 
-@pytest.mark.parametrize("batch_size", [None, 4])
 @pytest.mark.parametrize("epochs", [1, 2, 6])
-def test_the_last_steps_count_too(batch_size: int | None, epochs: int) -> None:
+def test_the_last_steps_count_too(epochs: int) -> None:
     machine, buffer = map_env(3, episodes=30)
     model = fresh(machine)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    config = FitConfig(objective="sequence", epochs=epochs, restarts=1, batch_size=batch_size, held_out=0.0)
+    config = FitConfig(objective="sequence", epochs=epochs, restarts=1, held_out=0.0)
     record = fit(model, buffer, config=config)
     assert any(not torch.equal(value, before[name]) for name, value in model.state_dict().items())
     # While the loss falls from step to step, the parameters after the last one are the best.
@@ -133,14 +132,6 @@ def test_rewards_alone_can_be_unknown() -> None:
     assert record.explained
     assert compare(extract(moore), machine).equivalent
     assert torch.equal(moore.transition_probs(), before)
-
-
-def test_mini_batches_learn_too() -> None:
-    machine, buffer = map_env(3)
-    model = fresh(machine)
-    record = fit(model, buffer, config=FitConfig(objective="sequence", epochs=60, batch_size=16, restarts=3))
-    assert record.explained
-    assert envs.accuracy_modulo_shortcuts(machine, letters(model), TRUE) == 1
 
 
 def test_labelled_observations_choose_among_the_symmetries() -> None:
@@ -251,7 +242,6 @@ def test_bad_requests_are_refused() -> None:
     [
         ({"objective": "marginl"}, "did you mean 'marginal'"),
         ({"epochs": 0}, "epochs.*0"),
-        ({"batch_size": 0}, "batch_size.*0"),
         ({"held_out": 1.0}, "held_out.*1.0"),
     ],
 )

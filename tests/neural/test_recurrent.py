@@ -116,7 +116,7 @@ def test_step_by_step_is_the_whole_episode() -> None:
 
 
 def test_plain_grounders_have_no_carry() -> None:
-    assert NeuralRewardMachine(MlpGrounder(3, 3), MACHINE).step(torch.zeros(2, 3)).carry is None
+    assert NeuralRewardMachine(MlpGrounder(3, 3), MACHINE).step(torch.zeros(2, 3)).carry.shape == (2, 0)
 
 
 @pytest.mark.parametrize("shape", [(3,), (), (8, 8, 3)])
@@ -251,7 +251,7 @@ def test_single_observations_are_refused_where_they_mean_nothing() -> None:
     model = NeuralRewardMachine(gru(), MACHINE)
     with pytest.raises(LearningError, match=r"GruGrounder names symbols by what an episode has shown.*carry=carry"):
         model.ground(torch.zeros(2, 3))
-    with pytest.raises(LearningError, match="leave labelled=… out"):
+    with pytest.raises(LearningError, match="GruGrounder names symbols"):
         fit(model, delayed_episodes(5), labelled=(torch.zeros(1, 3), torch.zeros(1, dtype=torch.int64)))
     with pytest.raises(LearningError, match="names symbols by what an episode has shown"):
         discover(delayed_episodes(20), 20, grounder=lambda count: gru(symbols=count))

@@ -41,7 +41,7 @@ def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -
 
 def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> None:
     env = plane("F(a & F b)")
-    settings = replace(GroundingConfig().fit_config(0, listed=False), target=0.02)
+    settings = replace(GroundingConfig().fit_config(0), target=0.02)
     grounding = Grounding.of(env.tracker, every=60, config=settings)
     found = [update for update in play(env, grounding, 300) if update is not None]
     assert len(found) == 5

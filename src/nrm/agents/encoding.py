@@ -102,4 +102,4 @@ class ShownObservations:
 
 def observations_of(spec: ObservationSpec) -> ListedObservations | ShownObservations:
     """How to encode what an environment shows."""
-    return ListedObservations(spec) if spec.kind == "listed" else ShownObservations(spec)
+    return spec.either(ListedObservations, ShownObservations)(spec)

@@ -68,7 +68,7 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
             env.shape,
             symbols,
             independent,
-            continuous=spec.kind != "listed",
+            continuous=spec.continuous,
             one_place=spec.local,
             many=tasks_of(env) is not None,
             cells=spec.tiled,
@@ -85,9 +85,8 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
         model = NeuralRewardMachine.made(env.machine if tasks is None else tasks, make).eval()
     model.to(env.device)
     memory = belief_memory(model, env.frames, settings.first_belief)
-    fit = settings.fit_config(seed, listed=env.spec.kind == "listed")
     blank = torch.empty(0, *env.shape, dtype=env.dtype)
-    return Prepared(memory, Grounding(model, memory, settings, fit, env.frames, blank))
+    return Prepared(memory, Grounding(model, memory, settings, settings.fit_config(seed), env.frames, blank))
 
 
 def _prepare_frozen(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:
@@ -142,13 +141,12 @@ def judge_for(env: BatchedEnv, letters: SymbolIndex) -> Judge | None:
 
 
 def _judge_labelled(task: MooreMachine, given: LabelledSymbols, known: Hypothesis, values: NDArray[np.float64]) -> bool:
-    """By the letters that were given. Of an exclusive alphabet all count, those that were not met yet too."""
+    """By the letters that were given. Those that are single symbols count too where they were not met yet."""
     met = given.letters[: known.letters]
-    if not task.alphabet.is_exclusive:
-        return same_task(task, np.array(met), known, values)
-    table = np.repeat(np.arange(known.states)[:, None], task.alphabet.size, 1)
-    table[:, met] = known.table
-    return same_task(task, np.arange(task.alphabet.size), _with_table(known, table), values)
+    letters = np.union1d(task.alphabet.symbol_letters, met)
+    table = np.repeat(np.arange(known.states)[:, None], len(letters), 1)
+    table[:, np.searchsorted(letters, met)] = known.table
+    return same_task(task, letters, _with_table(known, table), values)
 
 
 def _judge_read(

@@ -120,7 +120,7 @@ def _detected(options: Fit, recorded: RecordedEpisodes, source: Source, progress
         restarts=how.restarts,
         epochs=how.epochs,
         learning_rate=how.learning_rate,
-        batch_size=how.batch_size or len(recorded),
+        batch_size=how.batch_size,
         held_out=how.held_out,
         seed=how.seed,
     )

@@ -149,10 +149,10 @@ class Followed:
             counts = {verdict.value: self.verdicts[verdict] for verdict in Verdict}
             return _json_line({"recordings": self.recordings, "passed": self.passed, **counts, "vacuous": self.vacuous})
         failed = self.recordings - self.passed
-        listed = [one for one in self.ended if not one.verdict.passed][:10]
+        first = [one for one in self.ended if not one.verdict.passed][:10]
         lines = [f"{counted(self.recordings, 'recording')}: {self.passed} passed, {failed} failed"]
-        lines += [f"  {one.name or 'it'}: {one.reason}" for one in listed]
-        lines += [f"  and {failed - len(listed)} more"] if failed > len(listed) else []
+        lines += [f"  {one.name or 'it'}: {one.reason}" for one in first]
+        lines += [f"  and {failed - len(first)} more"] if failed > len(first) else []
         return "\n".join([*lines, ""])
 
 

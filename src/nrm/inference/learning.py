@@ -165,7 +165,7 @@ def alike(table: Ints, seen: Ints, letters: tuple[int, ...]) -> tuple[Ints, Ints
 def _candidates(evidence: Evidence, tree: PrefixTree) -> list[int]:
     """Idle letters whose presence in the history tells most about the potential where histories clash, best first."""
     steps = np.flatnonzero(tree.slips[tree.of_step])
-    odd = evidence.levels[steps] != tree.counts.argmax(1)[tree.of_step[steps]]
+    odd = evidence.levels[steps] != tree.levels[tree.of_step[steps]]
     episode = np.searchsorted(evidence.begun, np.arange(len(evidence.letters)), side="right") - 1
     # (episodes, letters) the step at which each was read first.
     first = np.full((len(evidence.lengths), evidence.letter_count), len(evidence.letters))

@@ -41,6 +41,12 @@ class PrefixTree:
         return result
 
     @property
+    def levels(self) -> Ints:
+        """(nodes,) the potential that was seen most often at each."""
+        result: Ints = self.counts.argmax(1)
+        return result
+
+    @property
     def slips(self) -> Ints:
         """(nodes,) how many potentials at each node are not its most common one."""
         result: Ints = self.visits - self.counts.max(1)
@@ -258,7 +264,7 @@ class Folding:
     @classmethod
     def of(cls, tree: PrefixTree) -> Folding:
         """The nodes of a tree."""
-        return cls([dict(row) for row in tree.children], tree.counts.argmax(1).tolist(), tree.visits.tolist())
+        return cls([dict(row) for row in tree.children], tree.levels.tolist(), tree.visits.tolist())
 
     def find(self, node: int) -> int:
         """The node that stands for the one given."""

@@ -100,6 +100,11 @@ class Alphabet(ABC):
         """Number of letters."""
 
     @property
+    def symbol_letters(self) -> tuple[Letter, ...]:
+        """The letters that are single symbols."""
+        return ()
+
+    @property
     def amount(self) -> str:
         """Number of letters as text: `5`, `1,024`, `2^40`."""
         return f"{self.size:,}" if self.is_listable else f"2^{len(self.symbols)}"
@@ -241,6 +246,10 @@ class _Exclusive(Alphabet):
     @property
     def size(self) -> int:
         return len(self.symbols)
+
+    @property
+    def symbol_letters(self) -> tuple[Letter, ...]:
+        return tuple(range(self.size))
 
     @property
     def rule(self) -> str:

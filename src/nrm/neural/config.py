@@ -31,8 +31,6 @@ class FitSettings(Checked):
     """Maximum passes over the episodes per restart; a twentieth of it if observations cannot be enumerated."""
     learning_rate: Positive = 0.01
     """Learning rate of Adam for the grounder; it falls to a tenth on a cosine schedule."""
-    batch_size: Count | None = None
-    """Episodes in a minibatch. Default: all."""
     restarts: Count = 32
     """Maximum number of random restarts. The first that explains the episodes is taken. During training an
     eighth of it, unless the objective is em."""
@@ -50,19 +48,22 @@ class FitConfig(FitSettings, SeedSetting):
     """Loss in nats per step at which the episodes count as explained and training stops."""
     held_out: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.15
     """Share of the episodes that is held out, to choose among restarts."""
-    patience: Count = 80
-    """Epochs without improvement after which a restart ends."""
+    batch_size: Count = 64
+    """Episodes in a minibatch of regularised descent."""
 
-    def network_restarts(self, recurrent: bool) -> int:  # noqa: ARG002 - updates while acting go by it
-        """Maximum number of restarts if observations cannot be enumerated."""
+    @property
+    def patience(self) -> int:
+        """Epochs without improvement after which a restart ends."""
+        return max(20, self.epochs // 4)
+
+    def network_restarts(self, usual: int) -> int:  # noqa: ARG002 - updates while acting go by it
+        """Maximum number of restarts if observations cannot be enumerated; `usual`: what the grounder needs."""
         return self.restarts
 
     @property
     def regularised(self) -> FitConfig:
         """The same by regularised descent, whose epochs are shorter than those of a table."""
-        return replace(
-            self, objective="regularised", epochs=max(1, self.epochs // 10), batch_size=self.batch_size or 64
-        )
+        return replace(self, objective="regularised", epochs=max(1, self.epochs // 10))
 
 
 @dataclass(frozen=True)

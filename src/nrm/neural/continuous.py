@@ -269,7 +269,7 @@ def _clear(evidence: Evidence) -> list[int] | None:
         some = evidence.pick(rows)
         tree = prefix_tree(some, active)
         odd = (some.levels_before != some.levels) & (some.letters == IDLE)
-        odd |= tree.counts.argmax(1)[tree.of_step] != some.levels
+        odd |= tree.levels[tree.of_step] != some.levels
         if not odd.any():
             return rows
         wrong = np.logical_or.reduceat(odd, some.begun)

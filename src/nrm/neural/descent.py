@@ -49,17 +49,8 @@ class LearningProblem:
             return 0.04 * len(self.train.lengths) / self.train.steps  # so many nats an episode, however long
         return self.config.target
 
-    @property
-    def whole(self) -> bool:
-        """Whether each pass over the episodes is one batch."""
-        size = self.config.batch_size
-        return size is None or size >= len(self.train.lengths)
-
     def batches(self, generator: torch.Generator) -> list[EpisodeBatch]:
-        """A pass over the episodes to learn from."""
-        if self.whole:
-            return [self.train]
-        assert self.config.batch_size is not None
+        """A pass over the episodes to learn from, in mini-batches."""
         order = torch.randperm(len(self.train.lengths), generator=generator).to(self.train.lengths.device)
         return [self.train.pick(chosen) for chosen in torch.split(order, self.config.batch_size)]
 
@@ -76,10 +67,10 @@ class LearningProblem:
         return self.loss(self.train), self.loss(self.held_out)
 
 
-def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -> Attempt:
+def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -> Attempt:  # noqa: ARG001
     """Descend from the model's present parameters, and leave them where the loss was least."""
     started = time.perf_counter()
-    model, config, whole = problem.model, problem.config, problem.whole
+    model, config = problem.model, problem.config
     groups = _prepare(problem)
     optimizer = torch.optim.Adam([{"params": group, "lr": rate} for group, rate in groups])
     cools = any(part != "grounding" for part in problem.parts)
@@ -96,8 +87,8 @@ def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -
             group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done))) * min(1.0, (epoch + 1) / 10)
         if cools:  # geometrically from 1 to 0.1
             model.machine.temperature = float(0.1 ** min(done / cooling, 1.0))
-        before = _copies(parameters) if whole else []
-        loss = _epoch(problem, optimizer, generator)
+        before = [parameter.detach().clone() for parameter in parameters]
+        loss = take_step(optimizer, _loss(problem, problem.train))
         if not math.isfinite(loss):
             lower = f"lower the learning rate, {config.learning_rate:g}"
             raise LearningError(f"the loss became {loss} in epoch {epoch} of attempt {number}; {lower}")
@@ -107,8 +98,7 @@ def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -
         # A smaller improvement counts as none.
         since = 0 if loss < best * (1 - 1e-3) else since + 1
         if loss < best:
-            # The loss of one whole batch is that before its step; the mean of mini-batches comes down to that after.
-            best, kept = loss, before if whole else _copies(parameters)
+            best, kept = loss, before  # the loss is that before the step
         if loss <= problem.target / 2:
             stopped = "target reached"
             break
@@ -116,8 +106,7 @@ def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -
             stopped = "no more improvement"
             break
     with torch.no_grad():
-        last = float(_loss(problem, problem.train)) if whole else math.inf
-        if kept is not None and not last < best:
+        if kept is not None and not float(_loss(problem, problem.train)) < best:
             for parameter, value in zip(parameters, kept, strict=True):
                 parameter.copy_(value)
     model.eval()
@@ -144,7 +133,7 @@ def regularised_attempt(problem: LearningProblem, number: int, generator: torch.
         model.grounder.eval()
         losses.append(problem.loss(problem.held_out))
         if losses[-1] == min(losses):
-            kept = _copies(parameters)
+            kept = [parameter.detach().clone() for parameter in parameters]
     with torch.no_grad():
         for parameter, value in zip(parameters, kept, strict=True):
             parameter.copy_(value)
@@ -199,16 +188,6 @@ def _prepare(problem: LearningProblem) -> list[tuple[list[nn.Parameter], float]]
     machine = [getattr(model.machine, part) for part in parts if part != "grounding"]
     groups = [(grounding, problem.config.learning_rate), (machine, MACHINE_LEARNING_RATE)]
     return [group for group in groups if group[0]]
-
-
-def _copies(parameters: list[nn.Parameter]) -> list[Tensor]:
-    return [parameter.detach().clone() for parameter in parameters]
-
-
-def _epoch(problem: LearningProblem, optimizer: torch.optim.Optimizer, generator: torch.Generator) -> float:
-    """One pass over the episodes; the mean loss of its steps."""
-    losses = [take_step(optimizer, _loss(problem, batch)) for batch in problem.batches(generator)]
-    return sum(losses) / len(losses)
 
 
 def _loss(problem: LearningProblem, batch: EpisodeBatch) -> Tensor:

@@ -18,7 +18,7 @@ from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable
 from nrm.neural.descent import Labelled, LearningProblem, attempt, regularised_attempt, scatter
 from nrm.neural.em.network import network_attempt
 from nrm.neural.em.steps import redraw
-from nrm.neural.em.table import table_attempts, table_suits, window_attempts
+from nrm.neural.em.table import table_attempts, window_attempts
 from nrm.neural.emission import check_finite
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.episodes import EpisodeBatch
@@ -88,15 +88,15 @@ def _attempts(problem: LearningProblem) -> Iterator[Attempt]:
     by_em, regularised = (grounds and config.objective == objective for objective in ("em", "regularised"))
     torch.manual_seed(config.seed)
     before = 0
-    if by_em and not model.recurrent and table_suits(problem.everything):
-        yield from table_attempts(problem)
+    if by_em:
+        for found in model.reading.pick(table_attempts, window_attempts)(problem):
+            yield found
+            before = found.number + found.restarts
+    if model.reading.pick(before, 0):  # a table of observations says all that a grounder of these can learn
         return
-    if by_em and model.recurrent:
-        for taught in window_attempts(problem, torch.Generator().manual_seed(config.seed)):
-            yield taught
-            before = taught.restarts
     step = regularised_attempt if regularised else network_attempt if by_em else attempt
-    for number in range(config.network_restarts(model.recurrent) if by_em or regularised else config.restarts):
+    restarts = config.network_restarts(model.reading.pick(1, 4)) if by_em or regularised else config.restarts
+    for number in range(restarts):
         seed = config.seed + 7919 * number
         torch.manual_seed(seed)
         if number:
@@ -169,11 +169,7 @@ def _labelled(model: NeuralRewardMachine, shown: Any, symbols: Iterable[Any]) ->
     size = model.machine.alphabet.size
     named = [model.machine.alphabet.letter(one) if isinstance(one, str) else int(one) for one in symbols]
     observations, letters = torch.as_tensor(shown), torch.tensor(named)
-    if model.recurrent:
-        raise LearningError(
-            f"labels are of single observations, and {type(model.grounder).__name__} names symbols by what an episode "
-            "has shown so far; leave labelled=… out, or take a grounder that is not recurrent"
-        )
+    model.reading.check_alone()
     if len(observations) != len(letters) or not len(letters):
         raise EpisodeError(f"{len(observations)} labelled observations but {len(letters)} letters; give one each")
     if bool(((letters < 0) | (letters >= size)).any()):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.emission import EMISSIONS, Emission, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
@@ -48,8 +48,8 @@ class Step(NamedTuple):
     """(batch, states)"""
     rewards: Tensor
     """(batch, potentials)"""
-    carry: Tensor | None = None
-    """(batch, width) the grounder's state, for the next step; None unless it is recurrent."""
+    carry: Tensor
+    """(batch, width) the grounder's state, for the next step; of no width unless it is recurrent."""
 
 
 class NeuralRewardMachine(nn.Module):
@@ -102,11 +102,6 @@ class NeuralRewardMachine(nn.Module):
         return self.reading if frames is None else ListedReading(self.reading, frames)
 
     @property
-    def recurrent(self) -> bool:
-        """Whether the grounder has a state."""
-        return self.reading.recurrent
-
-    @property
     def tasks(self) -> TaskSet | None:
         """The task set, if there are many tasks."""
         return self.machine.tasks
@@ -116,11 +111,7 @@ class NeuralRewardMachine(nn.Module):
         observations = self._tensor(observations)
         if observations.dim() < 1:
             raise EpisodeError("one number is no list of observations; (n, …) is needed")
-        if self.recurrent:
-            raise LearningError(
-                f"{type(self.grounder).__name__} names symbols by what an episode has shown so far; give whole "
-                "episodes, model(observations), or go step by step: model.step(observation, belief, carry=carry)"
-            )
+        self.reading.check_alone()
         if check:
             check_finite(observations)
         symbols: Tensor = self.grounder(observations)
@@ -250,15 +241,14 @@ class NeuralRewardMachine(nn.Module):
         A recurrent grounder continues from the `carry` of the previous step.
         """
         observation = self._tensor(observation)
-        if self.recurrent and belief is not None and carry is None:
-            raise EpisodeError("a recurrent grounder goes on from its own state: model.step(…, carry=step.carry)")
+        carry = self.reading.resume(len(observation), belief is not None) if carry is None else carry
         symbols, carry = self.read(observation, carry)
         start = self.initial_belief(len(observation))
         before = start if belief is None else as_tensor(belief, "beliefs", like=start)
         if before.shape != start.shape:
             raise EpisodeError(f"beliefs have shape {tuple(before.shape)}; {tuple(start.shape)} is needed")
         after = self.machine.step(before, self.letter_probs(symbols))
-        return Step(symbols, after, after @ self.machine.reward_probs(), carry if self.recurrent else None)
+        return Step(symbols, after, after @ self.machine.reward_probs(), carry)
 
     def _chain(self, batch: EpisodeBatch, symbols: Tensor, observed: bool) -> DenseChain | SparseChain:
         """The steps of a batch; with `observed`, states are weighed by the potentials that were seen."""

@@ -69,6 +69,7 @@ RETIRED: Mapping[str, Any] = {
     "algorithm.clip": 0.2,
     "algorithm.final_learning_rate": 0.0,
     **{f"grounding.{name}": value for name, value in (("steady", False), ("spacing", 0.0), ("target", 0.003))},
+    "grounding.batch_size": None,
     "grounding.longest": None,
     "network.hidden": 120,
     "recurrent.reads_rewards": False,

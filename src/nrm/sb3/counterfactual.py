@@ -168,11 +168,8 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
         raise EnvError(f"the task has {machine.states} states, but the environment's belief is about {states}")
     check_same_task(machine, machines_of(wrapper.venv))
     model = wrapper.model if isinstance(wrapper.model, NeuralRewardMachine) else None
-    if model is not None and model.recurrent:
-        raise EnvError(
-            f"counterfactual experience reads single steps, and {type(model.grounder).__name__} names symbols by what "
-            "came before them; use a grounder that is not recurrent, or an on-policy agent"
-        )
+    if model is not None:  # single steps are read
+        model.reading.check_alone()
     several = wrapper.augmentation.parts
     if model is not None and several is not None:
         raise EnvError(f"counterfactual experience reads one entry, not {several}; give the wrapper reads=… with one")

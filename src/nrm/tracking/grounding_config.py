@@ -16,9 +16,9 @@ TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax
 class UpdateConfig(FitConfig):
     """How one grounding update learns: where observations cannot be enumerated, the next one goes on from it."""
 
-    def network_restarts(self, recurrent: bool) -> int:
-        """One attempt; a recurrent grounder's first often ends in a local optimum."""
-        return 4 if recurrent else 1
+    def network_restarts(self, usual: int) -> int:
+        """As many as the grounder needs."""
+        return usual
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,14 @@ class GroundingConfig(FitSettings, GrounderSetting):
         """The belief that training begins with."""
         return "filtered" if self.belief == "annealed" else self.belief
 
-    def fit_config(self, seed: int, listed: bool) -> FitConfig:
-        """How one update learns; `listed`: whether all observations of the environment are known and few.
-
-        Otherwise there may be thousands of distinct ones. Descent then takes mini-batches, so many small steps in every
-        epoch, and one attempt; expectation-maximisation sees by itself what it has to do with.
-        """
-        many = not (listed or self.objective == "em")
+    def fit_config(self, seed: int) -> FitConfig:
+        """How one update learns."""
         return UpdateConfig(
             objective=self.objective,
             maximisation=self.maximisation,
-            epochs=max(1, self.epochs // 20) if many else self.epochs,
-            learning_rate=self.learning_rate / 3 if many else self.learning_rate,
-            batch_size=self.batch_size or (16 if many else None),
-            restarts=1 if many else self.restarts if self.objective == "em" else max(1, self.restarts // 8),
-            patience=max(20, self.epochs // 4),
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            restarts=self.restarts if self.objective == "em" else max(1, self.restarts // 8),
             target=0.003,
             seed=seed,
         )
@@ -68,7 +61,7 @@ class GroundingConfig(FitSettings, GrounderSetting):
 
 def update_settings(every: int, keep: int, config: FitConfig | None, seed: int) -> FitConfig:
     """How updates learn where observations cannot be enumerated: as `config` says, or by default; checked."""
-    default = GroundingConfig(every=every, keep=keep).fit_config(seed, listed=False)
+    default = GroundingConfig(every=every, keep=keep).fit_config(seed)
     if config is not None and not isinstance(config, FitConfig):
         raise ConfigError(f"config must be a FitConfig, such as nrm.FitConfig(epochs=100), not {config!r}")
     return config or default

@@ -204,11 +204,11 @@ class MachineLearning:
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> Version | None:
         """Add finished episodes and infer again if needed; returns the machine if it changed."""
-        listed = not self.letters.continuous
+        known = self.letters.continuous
         traces = [self._read(number, episode) for number, episode in enumerate(episodes, self.episodes + 1)]
         if not traces:
             return None
-        if listed and self.letters.continuous:
+        if self.letters.continuous != known:
             self._begin_anew()
         self.episodes += len(traces)
         evidence = self._evidence(traces)

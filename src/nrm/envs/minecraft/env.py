@@ -22,7 +22,7 @@ from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
 from nrm.envs.task_runner import End
 from nrm.errors import EnvError
 from nrm.machines import Alphabet, MooreMachine
-from nrm.observations import ObservationSpec
+from nrm.observations import ListedSpec, ObservationSpec
 from nrm.settings import Share
 
 Cell: TypeAlias = tuple[int, int]
@@ -267,11 +267,12 @@ class MinecraftDynamics(GridDynamics):
     @cached_property
     def spec(self) -> ObservationSpec:  # type: ignore[override]
         """With all observations, where there is one of each cell."""
-        table = None
-        if self.contents is not None:
-            table = torch.from_numpy(self.observe({"cell": np.arange(self.config.cells)}))
         dtype = torch.uint8 if self.config.observation == "image" else torch.float32
-        return ObservationSpec(self.observation_space.shape or (), dtype, table, local=True)
+        spec = ObservationSpec(self.observation_space.shape or (), dtype, local=True)
+        if self.contents is None:
+            return spec
+        rows = torch.from_numpy(self.observe({"cell": np.arange(self.config.cells)}))
+        return ListedSpec(spec.shape, dtype, local=True, rows=rows)
 
     def begin(self, keys: Words) -> Places:
         if not self.random:

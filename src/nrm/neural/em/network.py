@@ -11,7 +11,16 @@ from torch import Tensor, nn
 
 from nrm.neural.config import Attempt, Reason
 from nrm.neural.descent import LearningProblem, take_step
-from nrm.neural.em.steps import SMOOTHING, Distiller, evidence, evidence_loss, expected_letters, informative, posterior
+from nrm.neural.em.steps import (
+    SMOOTHING,
+    Distiller,
+    Expectation,
+    evidence,
+    evidence_loss,
+    expected_letters,
+    informative,
+    posterior,
+)
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
 from nrm.neural.patches import DistinctPatches
@@ -29,15 +38,11 @@ def network_attempt(problem: LearningProblem, number: int, generator: torch.Gene
     distiller = Distiller(model, config.learning_rate / 3.0, generator, len(problem.train.observations))
     best, since, kept = problem.loss(problem.held_out), 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
-    # Propositions are weighed one by one, and recurrent grounders learn from whole episodes: both from posteriors.
-    allowed = config.maximisation == "evidence" and not (model.recurrent or model.distribution.independent)
+    iterate = model.reading.pick(_by_observation, _by_episode)
     stopped: Reason = "all epochs done"
     iterations = max(1, config.epochs // 20)
     for iteration in range(iterations):
-        if allowed:
-            # Borders that are nearly right are lost again by long steps, and found by ever shorter ones.
-            distiller.pace = 1 - iteration / iterations
-        losses.append(_iterate(problem, distiller, allowed, generator))
+        losses.append(iterate(problem, distiller, iteration / iterations, generator))
         held_out = problem.loss(problem.held_out)
         since = 0 if held_out < best * (1 - 0.01) else since + 1
         if held_out < best:
@@ -53,22 +58,36 @@ def network_attempt(problem: LearningProblem, number: int, generator: torch.Gene
     return Attempt(number, tuple(losses), problem.loss(problem.train), best, stopped, time.perf_counter() - started)
 
 
-def _iterate(problem: LearningProblem, distiller: Distiller, allowed: bool, generator: torch.Generator) -> float:
-    """One E-step and one M-step; minus the likelihood a step before anything is learned.
-
-    `allowed`: what is learned is not the posterior, but any letter that the rewards allow, at the observations that
-    tell most.
-    """
+def _expected(problem: LearningProblem) -> tuple[Tensor, Expectation, float]:
+    """The E-step: what the grounder says, what follows from it, and minus the likelihood a step."""
     model, batch = problem.model, problem.train
     symbols = model.distribution.smoothed(model.said_batch(batch), SMOOTHING)
     found = expected_letters(model, batch, symbols)
-    loss = -float(found.log_likelihood.sum()) / batch.steps
+    return symbols, found, -float(found.log_likelihood.sum()) / batch.steps
+
+
+def _by_episode(problem: LearningProblem, distiller: Distiller, done: float, generator: torch.Generator) -> float:  # noqa: ARG001
+    """One iteration for a recurrent grounder; minus the likelihood a step before anything is learned."""
+    symbols, found, loss = _expected(problem)
+    # An observation says little by itself, so mini-batches are of episodes.
+    distiller.teach_episodes(problem.train, posterior(problem.model, found, symbols), 2)
+    return loss
+
+
+def _by_observation(problem: LearningProblem, distiller: Distiller, done: float, generator: torch.Generator) -> float:
+    """One iteration for a grounder of single observations; `done`: the share of all that were done.
+
+    By `evidence` what is learned is not the posterior, but any letter that the rewards allow, at the observations that
+    tell most. Propositions are weighed one by one, and learned from posteriors.
+    """
+    model, batch = problem.model, problem.train
+    symbols, found, loss = _expected(problem)
+    allowed = problem.config.maximisation == "evidence" and not model.distribution.independent
     wanted = evidence(found, symbols) if allowed else posterior(model, found, symbols)
-    if model.recurrent:  # an observation says little by itself, so mini-batches are of episodes
-        distiller.teach_episodes(batch, wanted, 2)
-        return loss
     observations, weights = batch.observations, found.occurrences
     if allowed:
+        # Borders that are nearly right are lost again by long steps, and found by ever shorter ones.
+        distiller.pace = 1 - done
         rows, counts = informative(evidence_loss(symbols, wanted), generator)
         observations, wanted, weights = observations[rows], wanted[rows], weights[rows] * counts
     if problem.labelled is not None:

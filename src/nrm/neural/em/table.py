@@ -99,8 +99,13 @@ class Tables:
 
 
 def table_attempts(problem: LearningProblem) -> Iterator[Attempt]:
-    """Rounds of restarts until one explains the episodes, then the grounder learns the best; an attempt a round."""
+    """Rounds of restarts until one explains the episodes, then the grounder learns the best; an attempt a round.
+
+    None where observations are many.
+    """
     model, config, target = problem.model, problem.config, problem.target
+    if not table_suits(problem.everything):
+        return
     generator = torch.Generator().manual_seed(config.seed)
     tables = Tables(model, problem.everything, problem.labelled)
     present: Tensor | None = model.eval().said(tables.observations)
@@ -179,9 +184,9 @@ class _Found(NamedTuple):
         return self.loss * steps + 0.5 * rows * (symbols - 1) * math.log(steps)
 
 
-def window_attempts(problem: LearningProblem, generator: torch.Generator) -> Iterator[Attempt]:
+def window_attempts(problem: LearningProblem) -> Iterator[Attempt]:
     """One attempt that teaches the grounder the shortest windows that explain the episodes; none where none helps."""
-    started = time.perf_counter()
+    started, generator = time.perf_counter(), torch.Generator().manual_seed(problem.config.seed)
     present, target = problem.loss(problem.everything), problem.target
     numbers = ObservationTable()
     found = _shortest(problem, numbers.numbers(problem.everything.observations), generator)

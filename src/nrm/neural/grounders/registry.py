@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from nrm.aliases import Json
-from nrm.errors import AlphabetError
+from nrm.errors import AlphabetError, EpisodeError, LearningError
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.registry import Registry
+
+Value = TypeVar("Value")
 
 
 class Grounder(nn.Module):
@@ -38,7 +40,6 @@ class Grounder(nn.Module):
 class PlainReading:
     """A grounder that names symbols observation by observation: what it encodes is what it says."""
 
-    recurrent = False
     width = 0
     foretold: Tensor | None = None
     """(n, symbols) what it says of each listed observation, whatever came before; None where that is not known."""
@@ -49,6 +50,17 @@ class PlainReading:
     def start(self, count: int) -> Tensor:
         """(count, width) the grounder's state at the beginning of episodes."""
         return torch.empty(count, 0)
+
+    def check_alone(self) -> None:
+        """Raise `LearningError` unless it names symbols by single observations."""
+
+    def resume(self, count: int, began: bool) -> Tensor:  # noqa: ARG002 - there is nothing to go on from
+        """(count, width) the state before a step for which none is given; `began`: of an episode under way."""
+        return self.start(count)
+
+    def pick(self, by_observation: Value, by_episode: Value) -> Value:  # noqa: ARG002
+        """What suits grounders that name symbols by single observations, or by whole episodes."""
+        return by_observation
 
     def encode(self, observations: Tensor) -> Tensor:
         """(n, …) what depends on each observation (n, …) alone."""
@@ -90,7 +102,6 @@ class RecurrentGrounder(Grounder):
     depends on one observation alone, and `sequence` for a faster form of many reads.
     """
 
-    recurrent = True
     width: int
     """Numbers in the state of one episode."""
     foretold: Tensor | None = None
@@ -98,6 +109,23 @@ class RecurrentGrounder(Grounder):
     def start(self, count: int) -> Tensor:
         """(count, width) the state at the beginning of episodes."""
         return torch.zeros(count, self.width, dtype=self.dtype, device=next(self.parameters()).device)
+
+    def check_alone(self) -> None:
+        """Raise `LearningError`: what came before counts too."""
+        raise LearningError(
+            f"{type(self).__name__} names symbols by what an episode has shown so far, not by single observations; "
+            "give whole episodes, model(observations), or go step by step: model.step(observation, belief, carry=carry)"
+        )
+
+    def resume(self, count: int, began: bool) -> Tensor:
+        """(count, width) that of the beginning; `EpisodeError` in the middle of an episode."""
+        if began:
+            raise EpisodeError("a recurrent grounder goes on from its own state: model.step(…, carry=step.carry)")
+        return self.start(count)
+
+    def pick(self, by_observation: Value, by_episode: Value) -> Value:  # noqa: ARG002
+        """By whole episodes."""
+        return by_episode
 
     def encode(self, observations: Tensor) -> Tensor:
         """(n, …) what is read of observations (n, …), whatever came before: equal ones are encoded once."""
