@@ -28,7 +28,7 @@ def test_letters_are_the_sets_that_were_named() -> None:
     assert PLANE.encode([(), ["green", "blue"], "green"]) == [0, 4, 3]
     assert PLANE.decode([4, 0]) == [("blue", "green"), ()]
     assert PLANE.letter_masks().tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
-    assert not PLANE.is_free
+    assert PLANE.propositions is None
     assert not PLANE.is_exclusive
     assert [PLANE.letter(PLANE.read_step(name)) for name in PLANE.letter_names] == [0, 1, 2, 3, 4]
 

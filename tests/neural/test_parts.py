@@ -23,7 +23,7 @@ from nrm.neural import (
     load_model,
     save_model,
 )
-from nrm.neural.extraction import grounded_traces
+from nrm.neural.discovery import grounded_traces
 from nrm.neural.layers import PartsEncoder
 
 SPACE = spaces.Dict(

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from nrm.neural.patches import WORTH, DistinctPatches, distinct_patches, patch_features, places
+from nrm.neural.layers import WORTH, DistinctPatches, distinct_patches, patch_features, places
 
 
 def tiled(height: int, across: int, depth: int = 3, count: int = 6) -> Tensor:

@@ -25,10 +25,10 @@ from nrm.neural import (
     load_model,
     save_model,
 )
+from nrm.neural.discovery import grounded_traces
 from nrm.neural.em.steps import expected_letters
 from nrm.neural.em.table import windows
 from nrm.neural.episodes import pack
-from nrm.neural.extraction import grounded_traces
 from nrm.tracking import UpdateConfig
 from tests.neural.examples import of_several_tasks, slow_log_likelihood
 

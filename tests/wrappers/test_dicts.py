@@ -108,7 +108,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"reads one entry, not clock 1, place 2"):
         counterfactual(venv, TASK)
     remembers = model_for(SPACE, TASK, reads="place", grounder="recurrent")
-    with pytest.raises(EnvError, match="GruGrounder names symbols by what came before"):
+    with pytest.raises(LearningError, match="GruGrounder names symbols by what came before"):
         counterfactual(NeuralRewardMachineVecWrapper(DummyVecEnv([make]), remembers, reads="place"), TASK)
     assert counterfactual(NeuralRewardMachineVecWrapper(DummyVecEnv([make]), TASK), TASK)
 

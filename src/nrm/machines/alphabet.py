@@ -124,11 +124,6 @@ class Alphabet(ABC):
         """How many propositions there are, of which any subset may hold; None where not every subset may."""
         return self.pick(None, len(self.symbols))
 
-    @property
-    def is_free(self) -> bool:
-        """Whether every subset of the propositions is a letter."""
-        return self.pick(False, True)
-
     def pick(self, by_letter: Value, by_proposition: Value) -> Value:  # noqa: ARG002
         """One of two ways to treat letters: each by itself; or, where any subset may hold, by its propositions."""
         return by_letter
@@ -303,10 +298,8 @@ class _Propositional(Alphabet):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.symbols) > 1_000:
-            raise AlphabetError(
-                f"{len(self.symbols)} propositions are more than 1,000; where one holds at a time, use symbols"
-            )
+        if (count := len(self.symbols)) > 1_000:
+            raise AlphabetError(f"{count} propositions are more than 1,000; where one holds at a time, use symbols")
 
     @property
     def size(self) -> int:
@@ -335,9 +328,7 @@ class _Propositional(Alphabet):
 
     def letter_masks(self) -> IntArray:
         if not self.is_listable:
-            raise LimitError(
-                f"the letters of {len(self.symbols)} propositions cannot be listed; those of {MAX_LISTED} can be"
-            )
+            raise LimitError(f"the letters of {len(self.symbols)} propositions cannot be listed, only of {MAX_LISTED}")
         letters = np.arange(self.size, dtype=np.int32)[:, None]
         return letters >> np.arange(len(self.symbols), dtype=np.int32) & 1
 

@@ -25,11 +25,17 @@ from .descent import (
     sequence as sequence,
 )
 from .discovery import (
-    Discovery as Discovery,
-    Inferred as Inferred,
+    compare as compare,
+    Comparison as Comparison,
     discover as discover,
+    Discovery as Discovery,
+    extract as extract,
+    grounded_traces as grounded_traces,
     infer as infer,
+    Inferred as Inferred,
     over_alphabet as over_alphabet,
+    renamed_letters as renamed_letters,
+    renaming as renaming,
 )
 from .emission import (
     Emission as Emission,
@@ -44,14 +50,6 @@ from .episodes import (
     ObservationTable as ObservationTable,
     StepTable as StepTable,
     observation_table as observation_table,
-)
-from .extraction import (
-    Comparison as Comparison,
-    compare as compare,
-    extract as extract,
-    grounded_traces as grounded_traces,
-    renamed_letters as renamed_letters,
-    renaming as renaming,
 )
 from .grounders import (
     AttendingGrounder as AttendingGrounder,
@@ -70,14 +68,20 @@ from .grounders import (
     paper_grounder as paper_grounder,
 )
 from .layers import (
-    FlatFeatures as FlatFeatures,
-    Part as Part,
-    Parts as Parts,
-    PartsEncoder as PartsEncoder,
     attention_loss as attention_loss,
     changed_places as changed_places,
     directions as directions,
+    distinct_patches as distinct_patches,
+    DistinctPatches as DistinctPatches,
+    FlatFeatures as FlatFeatures,
     narrow_convolution as narrow_convolution,
+    OVERLAPPING as OVERLAPPING,
+    Part as Part,
+    Parts as Parts,
+    PartsEncoder as PartsEncoder,
+    patch_features as patch_features,
+    places as places,
+    TILE as TILE,
     waves as waves,
 )
 from .learning import (
@@ -98,14 +102,6 @@ from .model_file import (
 )
 from .moore import (
     ProbabilisticMoore as ProbabilisticMoore,
-)
-from .patches import (
-    DistinctPatches as DistinctPatches,
-    OVERLAPPING as OVERLAPPING,
-    TILE as TILE,
-    distinct_patches as distinct_patches,
-    patch_features as patch_features,
-    places as places,
 )
 from .recording_files import (
     csv_rows as csv_rows,

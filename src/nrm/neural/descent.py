@@ -51,6 +51,8 @@ class LearningProblem:
 
     def batches(self, generator: torch.Generator) -> list[EpisodeBatch]:
         """A pass over the episodes to learn from, in mini-batches."""
+        if self.config.batch_size >= len(self.train.lengths):
+            return [self.train]
         order = torch.randperm(len(self.train.lengths), generator=generator).to(self.train.lengths.device)
         return [self.train.pick(chosen) for chosen in torch.split(order, self.config.batch_size)]
 

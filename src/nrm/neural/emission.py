@@ -167,7 +167,7 @@ class PropositionDistribution(LetterDistribution):
 
     def __init__(self, alphabet: Alphabet, counting: Callable[[Tensor], Tensor] | None = None) -> None:
         """`counting`: what machines move by, from propositions; without it, the probabilities of all 2^n letters."""
-        if not alphabet.is_free:
+        if alphabet.propositions is None:
             raise AlphabetError(
                 "independent propositions need a propositional alphabet, but exactly one of "
                 f"{listing(alphabet.letter_names)} holds at a step; use emission='categorical'"

@@ -31,8 +31,12 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
+<<<<<<< HEAD
 from nrm.files import make_folder, parse_json, read_arrays, read_bytes, write_bytes
 from nrm.inference import Episode
+=======
+from nrm.files import make_folder, write_bytes
+>>>>>>> b1ddb3a6 (neural: evidence joins the buffer, patches the layers, extraction the discovery; recorded episodes come into a buffer one way)
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.episodes import ObservationTable
@@ -89,35 +93,25 @@ class RecordedEpisodes:
 
     def buffer(self, machine: MooreMachine | None = None) -> EpisodeBuffer:
         """The episodes for a machine; without one, for a machine to be learned that starts at potential 0."""
-        if self.rewards is None:
-            unknown = EpisodeBuffer([0.0, 1.0], 0.0, accepting=[False, True])
-            return self._judged(unknown if machine is None else EpisodeBuffer.for_machine(machine))
         if machine is not None:
-            return self.coded(LevelCodec.of(machine))
-        return self.coded(LevelCodec.observed(np.split(self.rewards, np.cumsum(self.lengths)[:-1])))
-
-    def coded(self, codec: LevelCodec) -> EpisodeBuffer:
-        """The episodes with the potentials that a codec reads from their rewards."""
+            return self.into(EpisodeBuffer.for_machine(machine))
         if self.rewards is None:
-            return self._judged(EpisodeBuffer(codec.levels, codec.initial))
-        table = ObservationTable()
-        numbers = table.add(self.observations)
-        stops = np.cumsum(self.lengths)[:-1]
-        seen = np.split(numbers if self.index is None else numbers[self.index], stops)
-        rewards = np.split(self.rewards, stops)
-        levels = [codec.encode(paid, f"episode {number}") for number, paid in enumerate(rewards)]
-        symbols = [None] * len(self) if self.symbols is None else np.split(self.symbols, stops)
-        return EpisodeBuffer(codec.levels, codec.initial, table, episodes=map(Episode, seen, levels, symbols))
+            return self.into(EpisodeBuffer([0.0, 1.0], 0.0, accepting=[False, True]))
+        codec = LevelCodec.observed(np.split(self.rewards, np.cumsum(self.lengths)[:-1]))
+        return self.into(EpisodeBuffer(codec.levels, codec.initial))
 
-    def _judged(self, buffer: EpisodeBuffer) -> EpisodeBuffer:
-        """A buffer with the episodes and their verdicts."""
-        if self.verdicts is None:
+    def into(self, buffer: EpisodeBuffer) -> EpisodeBuffer:
+        """A buffer with the episodes, and with what is known of them: rewards or verdicts."""
+        if self.rewards is None and self.verdicts is None:
             raise EpisodeFileError("the episodes have neither rewards nor verdicts, so they teach nothing; add one")
-        stops = np.cumsum(self.lengths)[:-1]
-        rows = self.observations if self.index is None else self.observations[self.index]
-        symbols = [None] * len(self) if self.symbols is None else np.split(self.symbols, stops)
-        for shown, verdict, true in zip(np.split(rows, stops), self.verdicts.tolist(), symbols, strict=True):
-            buffer.add(shown, verdict=verdict, symbols=true)
+        end = 0
+        for number, length in enumerate(self.lengths.tolist()):
+            steps = slice(end, end := end + length)
+            shown = self.observations[steps if self.index is None else self.index[steps]]
+            known: Any = {"rewards": self.rewards[steps]} if self.rewards is not None else {}
+            if self.verdicts is not None and not known:
+                known = {"verdict": bool(self.verdicts[number])}
+            buffer.add(shown, **known, symbols=None if self.symbols is None else self.symbols[steps])
         return buffer
 
 
@@ -130,7 +124,7 @@ def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: Probabilistic
     if machine is None:
         return episodes.buffer()
     first = 0.0 if "rewards" in machine.learned else machine.initial_level
-    return episodes.coded(LevelCodec(machine.levels.cpu().numpy(), first))
+    return episodes.into(EpisodeBuffer(machine.levels.cpu().numpy(), first))
 
 
 def record_episodes(

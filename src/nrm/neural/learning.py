@@ -18,7 +18,7 @@ from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable
 from nrm.neural.descent import Labelled, LearningProblem, attempt, regularised_attempt, scatter
 from nrm.neural.em.network import network_attempt
 from nrm.neural.em.steps import redraw
-from nrm.neural.em.table import table_attempts, window_attempts
+from nrm.neural.em.table import table_attempts, table_suits, window_attempts
 from nrm.neural.emission import check_finite
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.episodes import EpisodeBatch

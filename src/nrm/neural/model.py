@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError
 from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
+from nrm.neural.buffer import UNKNOWN
 from nrm.neural.emission import EMISSIONS, Emission, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
-from nrm.neural.evidence import UNKNOWN
 from nrm.neural.grounders.registry import ListedReading, PlainReading, RecurrentGrounder
 from nrm.neural.moore import ProbabilisticMoore
 from nrm.neural.recursion import DenseChain, SparseChain

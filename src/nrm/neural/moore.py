@@ -97,7 +97,7 @@ class ProbabilisticMoore(nn.Module):
                 f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
             )
         counting = None
-        if alphabet.is_free and len(alphabet.symbols) > COUNTED and not by_letter:
+        if (alphabet.propositions or 0) > COUNTED and not by_letter:
             counting = ClassCounting(machine.letters.function(len(alphabet.symbols)), machine.classes)
         if joint is None:
             joint = counting is None or alphabet.is_small

@@ -52,7 +52,7 @@ class TaskMachines(ProbabilisticMoore):
         self.countings: nn.ModuleList | None = None
         """For each task how its own letter classes are counted from propositions, where these are several."""
         self.counting = None
-        if counted and tasks.alphabet.is_free and propositions > COUNTED:
+        if counted and (tasks.alphabet.propositions or 0) > COUNTED:
             self.countings = nn.ModuleList(
                 ClassCounting(machine.letters.function(propositions), machine.classes) for machine in tasks.machines
             )

@@ -12,7 +12,7 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.errors import EnvError, NrmError, listing, suggestion, unknown
+from nrm.errors import EnvError, NrmError, listing, unknown
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
 from nrm.neural import GROUNDERS, Emission, NeuralRewardMachine
 from nrm.observations import Parts
@@ -98,14 +98,8 @@ def _read(space: spaces.Space[Any], reads: Reads) -> tuple[str | None, Parts | N
         if reads is not None:
             raise EnvError(f"reads={reads!r} names entries of Dict observations, but these are {space}")
         return None, None
-    known = list(space)
-    names = known if reads is None else [reads] if isinstance(reads, str) else list(reads)
-    for name in names:
-        if name not in known:
-            raise EnvError(f"observations have no entry '{name}'{suggestion(name, known)} (entries: {listing(known)})")
-    if len(names) == 1:
-        return names[0], None
-    return None, Parts.of(space, names)
+    parts = Parts.of(space, [reads] if isinstance(reads, str) else reads)
+    return (parts.parts[0].name, None) if len(parts.parts) == 1 else (None, parts)
 
 
 def _dict(space: spaces.Space[Any], belief: spaces.Box, entry: str) -> spaces.Dict:

@@ -22,8 +22,8 @@ from nrm.neural.em.steps import (
     posterior,
 )
 from nrm.neural.episodes import EpisodeBatch
+from nrm.neural.layers import DistinctPatches
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.patches import DistinctPatches
 
 
 def network_attempt(problem: LearningProblem, number: int, generator: torch.Generator) -> Attempt:

@@ -7,6 +7,7 @@ from .mlp import (
     FourierGrounder as FourierGrounder,
     MlpGrounder as MlpGrounder,
     PartsGrounder as PartsGrounder,
+    StandardisedGrounder as StandardisedGrounder,
     TrueLabels as TrueLabels,
 )
 from .recurrent import (
@@ -21,7 +22,4 @@ from .registry import (
 from .selection import (
     grounder_for as grounder_for,
     paper_grounder as paper_grounder,
-)
-from .standardised import (
-    StandardisedGrounder as StandardisedGrounder,
 )

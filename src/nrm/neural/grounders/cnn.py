@@ -10,8 +10,18 @@ from torch import Tensor, nn
 
 from nrm.errors import EpisodeError
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
-from nrm.neural.layers import attention_loss, changed_places, convolutions, narrow_convolution
-from nrm.neural.patches import OVERLAPPING, TILE, DistinctPatches, distinct_patches, patch_features, places
+from nrm.neural.layers import (
+    OVERLAPPING,
+    TILE,
+    DistinctPatches,
+    attention_loss,
+    changed_places,
+    convolutions,
+    distinct_patches,
+    narrow_convolution,
+    patch_features,
+    places,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -200,7 +200,7 @@ _HOMES = {
     "parts": "mlp",
     "paper": "selection",
     "true-labels": "mlp",
-    "standardised": "standardised",
+    "standardised": "mlp",
 }
 GROUNDERS: Registry[Any] = Registry(
     "grounder", ("label", "from_shape"), {name: f"nrm.neural.grounders.{home}" for name, home in _HOMES.items()}

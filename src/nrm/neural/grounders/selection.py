@@ -9,8 +9,7 @@ from typing import NamedTuple
 from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGrounder
 from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
-from nrm.neural.layers import is_image
-from nrm.neural.patches import OVERLAPPING
+from nrm.neural.layers import OVERLAPPING, is_image
 
 
 class ShapeRule(NamedTuple):
