@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 
 from nrm.automata import Limits, Numbers, Table
-from nrm.automata import table as module
 from nrm.errors import LimitError
 from tests.automata.tables import letter_tables
 
@@ -34,7 +33,7 @@ def test_a_product_is_the_reachable_pairs(dense: int, left: tuple[Table, int], r
     starts = left[1], right[1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Numbers, "_DENSE", dense)
-        patch.setattr(module, "_SLICE", 4)
+        patch.setattr(Numbers, "_AT_A_TIME", 4)
         table, a, b = left[0].product(right[0], ANY_SIZE, starts)
     pairs, rows = slow_product(left[0], right[0], starts)
     assert list(zip(a.tolist(), b.tolist(), strict=True)) == pairs

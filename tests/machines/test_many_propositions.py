@@ -24,6 +24,7 @@ from nrm.machines.formats.json import machine_json, machine_to_dict
 from nrm.machines.guards import machine_of_moves, moves
 from nrm.machines.reward_machine import RewardEdge, RewardMachine
 from tests.automata.diagrams import use_diagrams
+from tests.machines.paid import rewards
 from tests.strategies import formulas
 
 HAZARDS = [f"h{number}" for number in range(20)]
@@ -311,7 +312,7 @@ def test_reward_machine_files_of_many_propositions(tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="state 0 has no edge for 'p0&p1'"):
         RewardMachine(alphabet, 0, (1, 2), edges)
     open_end = RewardMachine(alphabet, 0, (1, 2), edges, fall_off="terminal")
-    assert open_end.rewards([["p5"], ["p0", "p7"], []]) == (0.0, 1.0, 0.0)
+    assert rewards(open_end, [["p5"], ["p0", "p7"], []]) == [0.0, 1.0, 0.0]
     moore = open_end.to_moore()
     assert moore.run([["p5"], ["p0", "p7"]]).rewards == (0.0, 1.0)
     twice = (*edges, RewardEdge(0, 2, nrm.parse("p0 & p29"), Fraction(0)))

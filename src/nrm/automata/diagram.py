@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, IntArray, Letter
 from nrm.automata.mtbdd import FALSE, LEAF, TRUE, Bdd, Mtbdd
-from nrm.automata.search import Question, least_sums
 from nrm.errors import LimitError, MachineError
 
 MAX_NODES = 4_000_000
@@ -132,11 +131,12 @@ class Diagram:
     def least(self, root: int, weight: Callable[[int], int]) -> dict[int, int]:
         """For each number below a root the least sum of the weights of true propositions; such numbers first."""
         levels, low, high, roots = self.lists
-
-        def ask(node: int) -> Question[int] | None:
-            return None if node < 0 else (levels[node], self.order[levels[node]], low[node], high[node])
-
-        return {-1 - leaf: value for leaf, value in least_sums(roots[root], ask, weight).items()}
+        sums = {roots[root]: 0}
+        for node in sorted((node for node in self.below(root, set()) if node >= 0), reverse=True):  # parents first
+            for child, more in ((low[node], 0), (high[node], weight(self.order[levels[node]]))):
+                sums[child] = min(sums.get(child, sums[node] + more), sums[node] + more)
+        leaves = ((-1 - node, least) for node, least in sums.items() if node < 0)
+        return dict(sorted(leaves, key=lambda leaf: leaf[1]))
 
     def folded(self, leaf: Callable[[int], Value], node: Callable[[int, Value, Value], Value]) -> list[Value]:
         """The values of the roots: leaves have some by number, and nodes by level from those of both sides."""

@@ -59,12 +59,6 @@ class LetterFunction(Diagram):
         """The topmost node; -1 - class where all letters are of one class."""
         return int(self.roots[0])
 
-    def check(self, letters: int, classes: int) -> None:
-        if letters != 1 << self.propositions:
-            raise MachineError(f"the classes are of {self.propositions} propositions, not of {letters} letters")
-        if -1 - min(int(array.min(initial=-1)) for array in (self.low, self.high, self.roots)) >= classes:
-            raise MachineError(f"the diagram of letters names a class outside 0 to {classes - 1}")
-
     def at(self, letter: Letter) -> int:
         return self.leaf(0, letter)
 

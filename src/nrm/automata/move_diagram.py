@@ -19,7 +19,7 @@ from nrm.automata.letters import Classes, LetterFunction
 from nrm.automata.mtbdd import LEAF, Limits, spend
 from nrm.automata.partition import Blocks, letter_classes, scattered, split
 from nrm.automata.partition import Numbers as Numbering
-from nrm.automata.search import Differ, Pair, Question, Reaching, first_path, least_sums
+from nrm.automata.search import Differ, Pair, Reaching, first_path
 from nrm.automata.table import Table, merged_classes
 from nrm.errors import LimitError, MachineError, counted
 
@@ -231,26 +231,9 @@ class MoveDiagram(Diagram, Reaching):
 
     def difference(self, other: object, start: Pair, differ: Differ) -> tuple[list[Letter], Pair] | None:
         assert isinstance(other, MoveDiagram)
-        order = tuple(sorted({*self.order, *other.order}))
-        left, right = self.reordered(order), other.reordered(order)
-        (f_levels, f_low, f_high, f_roots), (g_levels, g_low, g_high, g_roots) = left.lists, right.lists
-
-        def ask(pair: Pair) -> Question[Pair] | None:
-            f, g = pair
-            if f < 0 and g < 0:
-                return None
-            u, v = f_levels[f] if f >= 0 else LEAF, g_levels[g] if g >= 0 else LEAF
-            level = min(u, v)
-            lows = f_low[f] if u == level else f, g_low[g] if v == level else g
-            highs = f_high[f] if u == level else f, g_high[g] if v == level else g
-            return level, order[level], lows, highs
-
-        def moves(pair: Pair) -> Iterable[tuple[Pair, Letter]]:
-            many = 1 << left.propositions
-            found = least_sums((f_roots[pair[0]], g_roots[pair[1]]), ask, lambda bit: many + (1 << bit))
-            return (((-1 - f, -1 - g), sums % many) for (f, g), sums in found.items())
-
-        return first_path(start, moves, lambda pair: differ(*pair))
+        both, a, b = self.product(other, Limits(states=5_000_000), start)
+        found = first_path(0, lambda pair: both.plainest(pair, tuple), lambda pair: differ(int(a[pair]), int(b[pair])))
+        return None if found is None else (found[0], (int(a[found[1]]), int(b[found[1]])))
 
     def relettered(self, letters: Sequence[Letter]) -> Table:
         rows = [[self.leaf(state, letter) for letter in letters] for state in range(self.states)]
@@ -296,30 +279,24 @@ def _product(
     left, right = left.reordered(order), right.reordered(order)
     one, two = left.arrays, right.arrays
     width = len(two.var)
-    numbers = Numbering(len(one.var) * width)
-    first = np.array([starts[0] * width + starts[1]], dtype=np.int64)
-    numbers.of(first)
-    found, steps, states = [first], [], 1
-    for frontier in found:
-        f, g = np.divmod(frontier, width)
+    states = [0]
+
+    def following(codes: Numbers) -> Numbers:
+        f, g = np.divmod(codes, width)
         u, v = one.var[f], two.var[g]
-        top = np.minimum(u, v)
-        leaves = top == LEAF
+        states[0] += int((np.minimum(u, v) == LEAF).sum())
+        limits.check(states[0], 1)
+        spend(3_000 * len(codes))
         lows, highs = (
             np.where(u <= v, a[f], f) * width + np.where(v <= u, b[g], g)
             for a, b in ((one.low, two.low), (one.high, two.high))
         )
-        fresh, places = numbers.of(np.stack([lows, highs], axis=1).ravel())
-        steps.append((top, places.reshape(-1, 2)))
-        states += int(leaves.sum())
-        limits.check(states, 1)
-        limits.check_nodes(numbers.count)
-        spend(3_000 * fresh.size)
-        if fresh.size:
-            found.append(fresh)
-    codes = np.concatenate(found)
-    top = np.concatenate([part for part, _ in steps])
-    below = np.concatenate([part for _, part in steps]).astype(np.int64)
+        return np.stack([lows, highs], axis=1)
+
+    first = np.array([starts[0] * width + starts[1]], dtype=np.int64)
+    codes, places = Numbering(len(one.var) * width).explored(first, following, limits.check_nodes)
+    f, g = np.divmod(codes, width)
+    top, below = np.minimum(one.var[f], two.var[g]), places.astype(np.int64)
     states_at = np.flatnonzero(top == LEAF)
     nodes_at = np.flatnonzero(top != LEAF)
     nodes_at = nodes_at[np.argsort(-top[nodes_at], kind="stable")]

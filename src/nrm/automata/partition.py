@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def by_first_occurrence(values: NDArray[np.integer]) -> tuple[NDArray[np.int64],
 class Numbers:
     """Numbers for codes in order of arrival: an array when the codes are few enough, else a sorted index."""
 
-    _DENSE = 1 << 24
+    _DENSE, _AT_A_TIME = 1 << 24, 1 << 20
 
     def __init__(self, codes: int) -> None:
         self.count = 0
@@ -54,6 +54,30 @@ class Numbers:
         known[missing] = self.count + ranks
         self.count += len(fresh)
         return fresh, known
+
+    def explored(
+        self,
+        start: NDArray[np.int64],
+        following: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+        check: Callable[[int], object],
+    ) -> tuple[NDArray[np.int64], IntArray]:
+        """All codes that are reached from some, in order of arrival, and (codes, moves) the numbers that follow each.
+
+        `following`: from codes (n,) to those that follow (n, moves). `check`: is told how many are known.
+        """
+        found, rows = [start], list[IntArray]()
+        self.of(start)
+        for frontier in found:
+            check(self.count)
+            step = max(1, self._AT_A_TIME // (rows[0].shape[1] if rows else 1))
+            # In slices, so that no temporary array grows large.
+            for begin in range(0, len(frontier), step):
+                targets = following(frontier[begin : begin + step])
+                fresh, row = self.of(targets.ravel())
+                rows.append(row.reshape(targets.shape))
+                if fresh.size:
+                    found.append(fresh)
+        return np.concatenate(found), np.concatenate(rows)
 
     def _look_up(self, codes: NDArray[np.int64]) -> IntArray:
         if self._place is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -13,8 +12,6 @@ from nrm.aliases import BoolArray, IntArray, Letter, State
 Pair = tuple[State, State]
 Differ = Callable[[State, State], bool]
 Place = TypeVar("Place", int, tuple[int, int])
-Question = tuple[int, int, Place, Place]
-"""Of a node: its level, its proposition, and where it leads for false and true."""
 
 
 class Reaching:
@@ -85,33 +82,3 @@ def first_path(
                     return string[::-1], target
         frontier = following
     return None
-
-
-def least_sums(
-    root: Place, ask: Callable[[Place], Question[Place] | None], weight: Callable[[int], int]
-) -> dict[Place, int]:
-    """For each leaf below a root the least sum of the weights of true propositions that leads there, ascending."""
-    waiting: dict[int, dict[Place, int]] = {}
-    questions: dict[Place, Question[Place]] = {}
-    leaves: dict[Place, int] = {}
-    pending: list[int] = []
-
-    def reach(node: Place, sum_so_far: int) -> None:
-        asked = questions.get(node) or ask(node)
-        if asked is None:
-            leaves[node] = min(leaves.get(node, sum_so_far), sum_so_far)
-            return
-        questions[node] = asked
-        if asked[0] not in waiting:
-            waiting[asked[0]] = {}
-            heapq.heappush(pending, asked[0])
-        here = waiting[asked[0]]
-        here[node] = min(here.get(node, sum_so_far), sum_so_far)
-
-    reach(root, 0)
-    while pending:  # level by level, so every way to a node is known before it is left
-        for node, sum_so_far in waiting.pop(heapq.heappop(pending)).items():
-            _, proposition, low, high = questions[node]
-            reach(low, sum_so_far)
-            reach(high, sum_so_far + weight(proposition))
-    return dict(sorted(leaves.items(), key=lambda item: item[1]))

@@ -17,9 +17,6 @@ from nrm.automata.partition import Blocks, Numbers, by_first_occurrence, scatter
 from nrm.automata.search import Differ, Pair, Reaching, distinguishing_string
 from nrm.errors import MachineError, counted
 
-_SLICE = 1 << 20
-"""Table entries that a product computes at a time."""
-
 
 @dataclass(frozen=True, eq=False)
 class Table(Reaching):
@@ -175,23 +172,17 @@ class Table(Reaching):
         letters, first = by_first_occurrence(both)
         left_class, right_class = np.divmod(both[first], other.columns.shape[1])
         width = other.states
-        numbers = Numbers(self.states * width)
-        codes, rows = [np.array([starts[0] * width + starts[1]], dtype=np.int64)], []
-        numbers.of(codes[0])
-        step = max(1, _SLICE // len(first))
-        for frontier in codes:
-            limits.check(numbers.count, len(first))
-            # In slices, so that no temporary array grows large.
-            for start in range(0, len(frontier), step):
-                a, b = np.divmod(frontier[start : start + step], width)
-                targets = np.take(self.columns[a].astype(np.int64), left_class, axis=1) * width
-                targets += np.take(other.columns[b], right_class, axis=1)
-                fresh, row = numbers.of(targets.ravel())
-                rows.append(row.reshape(targets.shape))
-                if fresh.size:
-                    codes.append(fresh)
-        a, b = np.divmod(np.concatenate(codes), width)
-        return Table(letters.astype(np.int32), np.concatenate(rows)), a, b
+
+        def following(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+            a, b = np.divmod(codes, width)
+            targets = np.take(self.columns[a].astype(np.int64), left_class, axis=1) * width
+            targets += np.take(other.columns[b], right_class, axis=1)
+            return targets
+
+        start = np.array([starts[0] * width + starts[1]], dtype=np.int64)
+        codes, rows = Numbers(self.states * width).explored(start, following, lambda n: limits.check(n, len(first)))
+        a, b = np.divmod(codes, width)
+        return Table(letters.astype(np.int32), rows), a, b
 
     def beside(self, others: Sequence[object]) -> Table:
         """Automata side by side, one after the other, this one first."""

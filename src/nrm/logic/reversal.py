@@ -120,17 +120,13 @@ class _Reader:
     def explored(self) -> tuple[IntArray, BoolArray]:
         """(states, letters) the moves, and (states,) the value of the root."""
         begin = sum(1 << bit for (_, met), bit in self.bits.items() if met)
-        frontier = np.array([begin], dtype=np.int64)
-        self.numbers.of(frontier)
-        rows, codes = [], [frontier]
-        for frontier in codes:
-            if self.numbers.count * self.letters > MAX_CELLS:
-                raise LimitError(f"read backwards, the formula has more than {MAX_CELLS:,} moves")
-            fresh, row = self.numbers.of(self._after(frontier).ravel())
-            rows.append(row.reshape(-1, self.letters))
-            if fresh.size:
-                codes.append(fresh)
-        return np.concatenate(rows), (np.concatenate(codes) & 1).astype(bool)
+        start = np.array([begin], dtype=np.int64)
+        codes, rows = self.numbers.explored(start, self._after, self._check)
+        return rows, (codes & 1).astype(bool)
+
+    def _check(self, states: int) -> None:
+        if states * self.letters > MAX_CELLS:
+            raise LimitError(f"read backwards, the formula has more than {MAX_CELLS:,} moves")
 
     def _after(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """(states, letters) the codes of what follows some states (states,) by each letter."""

@@ -81,11 +81,11 @@ class MooreMachine(Moving):
     ) -> None:
         """A machine by letter classes: `letters` (letters,), or their classes, lead to `columns` (states, classes)."""
         given = _numbers("columns", columns, 2)
-        if not isinstance(letters, LetterClasses):
-            letters = ListedLetters(_numbers("letters", letters, 1))
         if not given.size:
             raise MachineError("a machine needs at least one state and one letter")
-        letters.check(alphabet.size, given.shape[1])
+        if not isinstance(letters, LetterClasses):
+            letters = ListedLetters(_numbers("letters", letters, 1))
+            letters.check(alphabet.size, given.shape[1])
         moves = moves_of_classes(letters, given, alphabet.propositions)
         self._set(alphabet, moves, accepting, outputs, initial)
 

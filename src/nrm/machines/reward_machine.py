@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from nrm.aliases import BoolArray, IntArray, Letter, Trace
+from nrm.aliases import BoolArray, IntArray, Letter
 from nrm.automata import LetterClasses, merged_classes
 from nrm.errors import LimitError, MachineError, listing, suggestion
 from nrm.logic import Formula
@@ -132,16 +132,6 @@ class RewardMachine:
                 row[(row < 0) & (edge.target in self.terminals)] = number
         table.flags.writeable = False
         return table
-
-    def rewards(self, trace: Trace) -> tuple[float, ...]:
-        """What is paid at each step; nothing is paid any more after the end."""
-        state: int | None = self.places[self.initial]
-        paid = []
-        for letter in self.alphabet.encode(trace):
-            edge = -1 if state is None else int(self.fired[state, self._read[0].at(letter)])
-            paid.append(float(self.edges[edge].reward) if edge >= 0 else 0.0)
-            state = self.places[self.edges[edge].target] if edge >= 0 else None
-        return tuple(paid)
 
     def to_moore(self, outputs: Outputs = "levels") -> MooreMachine:
         """The Moore machine that pays the same.

@@ -17,6 +17,7 @@ from nrm import MooreMachine, equivalent, load_machine
 from nrm.errors import LimitError, MachineError
 from nrm.machines import RewardMachine, load_reward_machine
 from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_reward_file
+from tests.machines.paid import rewards
 from tests.strategies import machines
 
 OFFICE = """0 # initial state
@@ -104,7 +105,7 @@ def test_the_machine_pays_what_the_file_says_or_names_a_loop(
     table, ends, text = file
     read = parse_reward_machine(text, propositions=["a", "b"])
     paid = [interpreted(text, trace) for trace in traces]
-    assert [list(read.rewards(steps(trace))) for trace in traces] == paid
+    assert [rewards(read, steps(trace)) for trace in traces] == paid
     just_paid = read.to_moore("rewards")
     for trace, expected in zip(traces, paid, strict=True):
         over = [state in ends for state in states_of(table, ends, trace)]
@@ -184,7 +185,7 @@ def test_the_office_task_where_terminal_states_are_one(tmp_path: Path) -> None:
     assert machine.run([("f",), ("n",)]).rewards == (0, 1)
     assert machine.run([("n",), ("f",)]).rewards == (0, 0)  # state 0 has no edge to a terminal state
     read = load_reward_machine(path, fall_off="terminal_edge")
-    assert read.rewards([("f",), ("n",), ("g",)]) == (0, 1, 0)
+    assert rewards(read, [("f",), ("n",), ("g",)]) == [0, 1, 0]
 
 
 def looked_up_by_states(text: str, trace: list[str]) -> list[float]:
@@ -218,7 +219,7 @@ def test_falling_off_by_the_terminal_edge(data: st.DataObject, trace: list[str])
     text = "\n".join(["0", "[3]", *edges])
     assume(edges)
     read = parse_reward_machine(text, propositions="a b", fall_off="terminal_edge")
-    assert list(read.rewards(steps(trace))) == looked_up_by_states(text, trace)
+    assert rewards(read, steps(trace)) == looked_up_by_states(text, trace)
 
 
 def test_the_older_form_finds_its_terminal_states() -> None:
