@@ -117,8 +117,7 @@ class Mtbdd(Generic[Leaf]):
 
     def _add(self, var: int, low: int, high: int) -> int:
         number = len(self.var)
-        if number & 511 == 511:  # to count each would take a tenth of the time
-            spend(512 * 1_500)
+        spend(1_500)
         if number > self._max_nodes:
             Limits(nodes=self._max_nodes).check_nodes(number)
         self.var.append(var)

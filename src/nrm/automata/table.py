@@ -175,7 +175,7 @@ class Table(Reaching):
 
         def following(codes: NDArray[np.int64]) -> NDArray[np.int64]:
             a, b = np.divmod(codes, width)
-            targets = np.take(self.columns[a].astype(np.int64), left_class, axis=1) * width
+            targets: NDArray[np.int64] = np.take(self.columns[a].astype(np.int64), left_class, axis=1) * width
             targets += np.take(other.columns[b], right_class, axis=1)
             return targets
 
