@@ -110,7 +110,7 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
     command += ["--processes", "1", "--out", str(tmp_path)]
     made = nrm_command(*command)
     assert made.status == 0
-    assert "a quick version: 1 of the paper's 5 seeds, 60 of its 10,000 episodes, the map environment only" in made.out
+    assert "a quick version: 2 of the paper's 240 runs, 60 of 10,000 episodes each" in made.out
     assert "[1/2] map-task3-rm-seed4 done after" in made.err
     assert "[2/2] map-task1-rm-seed4 done after" in made.err
     assert "paper task 1: visit(a, b)" in (tmp_path / "results.md").read_text()

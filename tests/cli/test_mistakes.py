@@ -43,6 +43,7 @@ def test_what_is_said(nrm_command: Nrm, arguments: tuple[str, ...], message: str
         ),
         (("evaluate", "x", "--family", "reach", "--family", "mixture"), "--family is given twice; give it once\n"),
         (("compile", "F a", "--max-states", "9", "--max_states", "8"), "--max-states is given twice"),
+        (("compile", "F a", "--symbols", "a", "b"), "takes commas between names: --symbols a,b"),
         (("reproduce", "--tasks", "1", "--tasks", "2"), "with all values behind it: --tasks A B"),
         (("reproduce", "--seeds", "1", "--seeds", "2"), "with all values behind it: --seeds A B"),
         (

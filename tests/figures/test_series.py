@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nrm.figures.series import AXES, Curve, class_curve, collect, count_note, grounding_curves, learning_curve
-from nrm.results import Family, Record
+from nrm.results import Record
+from nrm.runs import Family
 from tests.results.synthetic import record
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nrm.results import OneTask, Record
-from nrm.runs import RunConfig, choose_run
+from nrm.results import Record
+from nrm.runs import OneTask, RunConfig, choose_run
 
 
 @cache
@@ -52,7 +52,7 @@ def record(
     return Record(
         path=Path(path or f"{env}-{task}-{method}-{variant}-{seed}"),
         config=config,
-        about=OneTask(config.build_task()),
+        about=OneTask.of(config.build_task()),
         env=config.env_title,
         variant=variant,
         metrics=metrics,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from nrm.machines import Task, task_toml
-from nrm.results import Group, OneTask, Record, group_runs, method_named
+from nrm.results import Group, Record, group_runs, method_named
 from nrm.results.records import setting_text
-from nrm.runs import choose_run
+from nrm.runs import OneTask, choose_run
 from tests.results.synthetic import grid, record
 
 
@@ -16,7 +16,7 @@ def renamed(run: Record, **changes: object) -> Record:
     """The same run with another task."""
     assert run.task is not None
     task: Task = replace(run.task, **changes)  # type: ignore[arg-type]
-    return replace(run, about=OneTask(task), config=replace(run.config, task=task_toml(task)))
+    return replace(run, about=OneTask.of(task), config=replace(run.config, task=task_toml(task)))
 
 
 def configured(run: Record, path: str = "", **settings: dict[str, object]) -> Record:

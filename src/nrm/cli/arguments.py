@@ -137,7 +137,12 @@ def read_arguments(name: str, typed: Sequence[str], command: type[Any]) -> Argum
     for argument, word in zip(command.arguments, loose, strict=False):
         _give(read, argument, Words([word]), repeated=False)
     if len(loose) > len(command.arguments):
-        raise UsageError(f"'{loose[len(command.arguments)]}' stands behind no option; see nrm {name} --help")
+        odd, of = (
+            loose[len(command.arguments)],
+            next((one for one in ("symbols", "propositions") if one in read.given), ""),
+        )
+        commas = of and f"; --{of} takes commas between names: --{of} {','.join([*read.given[of], odd])}"
+        raise UsageError(f"'{odd}' stands behind no option{commas or f'; see nrm {name} --help'}")
     warn_renamed(renamed)
     return read
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -195,17 +196,10 @@ class Reproduce(GridOptions, Grid):
             grid = replace(
                 grid, **{name: new for name, new in smaller.items() if getattr(grid, name) == PAPER_LISTS[name]}
             )
-            print(_left_out(grid))
+            whole = math.prod(len(PAPER_LISTS[axis]) for axis in ("tasks", "envs", "seeds")) * len(Grid.methods)
+            episodes = f"{grid.total_episodes:,} of {PAPER_LISTS['total_episodes']:,} episodes each"
+            print(f"a quick version: {len(grid.cells)} of the paper's {whole} runs, {episodes}")
         status = self.run_grid(grid)
         if status != INTERRUPTED:
             groundability(self.folder / "groundability", budget=0.2 if self.quick else 60.0)
         return status
-
-
-def _left_out(grid: Grid) -> str:
-    missing = [f"{len(grid.seeds)} of the paper's 5 seeds", f"{grid.total_episodes:,} of its 10,000 episodes"]
-    if grid.envs != PAPER_LISTS["envs"]:
-        missing.append(f"the {grid.envs[0]} environment only")
-    if len(grid.tasks) != 8:
-        missing.append(f"{len(grid.tasks)} tasks, not its 8")
-    return f"a quick version: {', '.join(missing)}"

@@ -85,20 +85,20 @@ def _built(
             unfinished[record.path] = f"{record.reached:,} of {record.config.amount:,} {record.config.unit}"
     kinds, copies = group_runs(records)
     # What is most to look at comes first: agents of many tasks.
-    groups = sorted(kinds, key=lambda group: group.about.task is not None)
+    groups = sorted(kinds, key=lambda group: group.only is not None)
     problems |= copies
     tiles = Tiles()
     tried = try_agents(groups, tiles, problems, recorded, formulas, tasks, stage("trying formulas"))
     drawn = stage("groups of runs")
     drawn(0, len(groups))
-    one_task = {group.task: group.about.task for group in groups}
+    one_task = {group.task: group.only for group in groups}
     analyses = {name: _analysis(task) for name, task in one_task.items() if task is not None}
     shown = []
     for number, group in enumerate(groups):
         first = group.records[0]
         data = {"trial": None, "tried": None, "recordings": [], "learned": None, **tried.groups.get(number, {})}
         with noted(first, problems):
-            if (task := group.about.task) is not None:
+            if (task := group.only) is not None:
                 agents, found = load_agents(group, recorded, problems), analyses[group.task]
                 known = found if isinstance(found, Shortcuts) else None
                 data["recordings"] = record_tasks(agents, {0: task.machine()}, tiles, problems, known)
@@ -165,7 +165,7 @@ def _group_data(group: Group) -> Json:
     return {
         "env": group.env,
         "task": group.task,
-        "many": group.about.task is None,
+        "many": group.only is None,
         "method": group.method,
         "variant": group.variant,
         "seeds": [record.seed for record in group.records],

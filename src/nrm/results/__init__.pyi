@@ -12,8 +12,6 @@ from .groups import (
 )
 from .records import (
     ACCURACIES as ACCURACIES,
-    Family as Family,
-    OneTask as OneTask,
     Record as Record,
     read_record as read_record,
     read_records as read_records,

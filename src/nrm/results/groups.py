@@ -13,9 +13,10 @@ from nrm.agents import METHODS, Method
 from nrm.envs import ENVS, WithoutMemory
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS
+from nrm.machines import Task
 from nrm.registry import received
-from nrm.results.records import NEVER, Family, OneTask, Record, setting_text
-from nrm.runs import default_sections, env_as_set
+from nrm.results.records import NEVER, Record, setting_text
+from nrm.runs import Family, OneTask, default_sections, env_as_set
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Group:
     def about(self) -> OneTask | Family:
         """What the runs are about."""
         return self.records[0].about
+
+    @property
+    def only(self) -> Task | None:
+        """The task, if it is the same in every episode."""
+        return self.records[0].task
 
 
 class Grouping(NamedTuple):

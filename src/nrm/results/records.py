@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,81 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nrm.agents import METHODS
-from nrm.envs import WithoutMemory, find_env
+from nrm.envs import find_env
 from nrm.errors import ConfigError, FileError
 from nrm.files import LIMITS, read_json
-from nrm.logic import PAPER_TASKS, PaperTask
-from nrm.machines import Task, task_from_toml, task_toml
+from nrm.machines import Task, task_from_toml
 from nrm.registry import received
-from nrm.runs import Column, Renaming, RunConfig, RunFolder
-from nrm.samplers import FILE_PREFIX
+from nrm.runs import Column, Family, OneTask, Renaming, RunConfig, RunFolder
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 """Columns of grounding.csv. The last one is NaN where a task has too many symmetries to look at."""
 
 NEVER = "no"
 """The setting `extended` of runs that were not trained further than they were made for."""
-
-
-@dataclass(frozen=True)
-class OneTask:
-    """What a run is about: the same task in every episode."""
-
-    task: Task
-    axis = "episode"
-    """The column of metrics.csv along which such runs are compared."""
-
-    @property
-    def name(self) -> str:
-        """In a few words."""
-        return self.task.name
-
-    @property
-    def title(self) -> str:
-        """The same where names are not enough."""
-        return self.task.title
-
-    @property
-    def content(self) -> str:
-        """All that makes the tasks of two runs the same: not their names."""
-        return task_toml(replace(self.task, name=""))
-
-    @cached_property
-    def paper(self) -> PaperTask | None:
-        """The task of the paper that it is, over whatever symbols, if it is one."""
-        symbols = self.task.alphabet.symbols
-        fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
-        return next((paper for paper in fitting if paper.formula(symbols) == self.task.formula), None)
-
-    def without_memory(self, config: RunConfig) -> WithoutMemory | None:
-        """What the best policies without memory earn; None where nobody can compute it."""
-        return config.env_config.without_memory(self.task.machine(), config.end)
-
-
-@dataclass(frozen=True)
-class Family:
-    """What a run is about: a task distribution, one task per episode. Their lengths differ, so steps count."""
-
-    sampler: str
-    axis = "steps"
-    task = None
-    paper = None
-
-    @property
-    def name(self) -> str:
-        """In a few words: of a file its name."""
-        path = self.sampler.startswith(FILE_PREFIX)
-        return f"tasks in {Path(self.sampler).name}" if path else f"random tasks ({self.sampler})"
-
-    title = name
-
-    @property
-    def content(self) -> str:
-        """What makes the tasks of two runs the same."""
-        return f"family {self.sampler}"
-
-    def without_memory(self, _: RunConfig) -> None:
-        """Unknown of many tasks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +54,7 @@ class Record:
     @property
     def task(self) -> Task | None:
         """None where every episode has one of many."""
-        return self.about.task
+        return None if self.config.tasks else self.about.task
 
     @property
     def method(self) -> str:
@@ -150,7 +87,7 @@ class Record:
     @property
     def subject(self) -> str:
         """What the run is about, in a few words: the task's name, or the family of its tasks."""
-        return self.about.name
+        return self.about.words
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -222,7 +159,7 @@ def read_record(path: Path) -> Record:
     return Record(
         path=path,
         config=config,
-        about=Family(config.tasks) if config.tasks else OneTask(_task(config.task)),
+        about=config.about if config.tasks else OneTask.of(_task(config.task)),
         env=config.env if isinstance(config.settings["env"], Mapping) else config.env_title,
         variant=part("variant", lambda: _variant(path / "cell.json")) or "",
         metrics=metrics,

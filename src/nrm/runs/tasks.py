@@ -18,8 +18,9 @@ from gymnasium import spaces
 
 from nrm.agents import METHODS, Trainer, check_new_tasks
 from nrm.aliases import Json
-from nrm.envs import EnvConfig, TaskSpace, many_task_envs
+from nrm.envs import EnvConfig, TaskSpace, WithoutMemory, many_task_envs
 from nrm.errors import ConfigError, FileError, NrmWarning, listing
+from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import (
     Alphabet,
     MachineLike,
@@ -33,7 +34,7 @@ from nrm.machines import (
     task_toml,
 )
 from nrm.runs.words import AUTO
-from nrm.samplers import TaskSetConfig, alone_note, sample_tasks, sampler_of
+from nrm.samplers import FILE_PREFIX, TaskSetConfig, alone_note, sample_tasks, sampler_of
 from nrm.shortcuts import task_set_shortcuts
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class OneTask:
     """The sections of settings that such runs have besides."""
     side_by_side = 16
     """Episodes that are tested side by side."""
+    axis = "episode"
+    """The column of metrics.csv along which such runs are compared."""
 
     @classmethod
     def of(cls, task: Task) -> OneTask:
@@ -72,9 +75,31 @@ class OneTask:
         """The task."""
         return task_from_toml(self.text, "the run's task")
 
-    def nameless(self) -> OneTask:
-        """The same, whatever it is called."""
-        return OneTask.of(replace(self.task, name=""))
+    @property
+    def words(self) -> str:
+        """The task in a few words."""
+        return self.task.name
+
+    @property
+    def title(self) -> str:
+        """The same where names are not enough."""
+        return self.task.title
+
+    @property
+    def content(self) -> str:
+        """All that makes the tasks of two runs the same: not their names."""
+        return task_toml(replace(self.task, name=""))
+
+    @cached_property
+    def paper(self) -> PaperTask | None:
+        """The task of the paper that it is, over whatever symbols, if it is one."""
+        symbols = self.task.alphabet.symbols
+        fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
+        return next((paper for paper in fitting if paper.formula(symbols) == self.task.formula), None)
+
+    def without_memory(self, config: RunConfig) -> WithoutMemory | None:
+        """What the best policies without memory earn; None where nobody can compute it."""
+        return config.env_config.without_memory(self.task.machine(), config.end)
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """The algorithm of that name, or if it is auto the one that suits an environment; and the recipe that does.
@@ -146,7 +171,9 @@ class Family:
     """The sampler: a name, file:PATH, module:name."""
 
     side_by_side = 250
+    axis = "steps"  # episodes differ in length
     text = ""
+    paper = None
 
     @property
     def task(self) -> Task:
@@ -158,9 +185,21 @@ class Family:
         """Of the tasks that are sampled, and of their sampler."""
         return {"tasks": TaskSetConfig(), "family": sampler_of(self.name)}
 
-    def nameless(self) -> Family:
-        """The same: a sampler is known by its name."""
-        return self
+    @property
+    def words(self) -> str:
+        """The tasks in a few words: of a file its name."""
+        path = self.name.startswith(FILE_PREFIX)
+        return f"tasks in {Path(self.name).name}" if path else f"random tasks ({self.name})"
+
+    title = words
+
+    @property
+    def content(self) -> str:
+        """What makes the tasks of two runs the same."""
+        return f"family {self.name}"
+
+    def without_memory(self, _: RunConfig) -> None:
+        """Unknown of many tasks."""
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """PPO, as observations and tasks hardly come again together; and the recipe that the environment names."""

@@ -147,7 +147,7 @@ def refuse_conflicts(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     by_content: dict[str, Cell] = {}
     by_name: dict[str, Cell] = {}
     for cell in cells:
-        nameless = replace(cell.config, task=cell.config.about.nameless().text)
+        nameless = replace(cell.config, task=cell.config.about.content)
         content = json.dumps(nameless.to_json(), sort_keys=True)
         for seen, key, what in (
             (by_content, content, "are the same run; drop one of them"),
