@@ -43,7 +43,6 @@ def test_what_is_said(nrm_command: Nrm, arguments: tuple[str, ...], message: str
         ),
         (("evaluate", "x", "--family", "reach", "--family", "mixture"), "--family is given twice; give it once\n"),
         (("compile", "F a", "--max-states", "9", "--max_states", "8"), "--max-states is given twice"),
-        (("compile", "F a", "--symbols", "a", "b"), "takes commas between names: --symbols a,b"),
         (("reproduce", "--tasks", "1", "--tasks", "2"), "with all values behind it: --tasks A B"),
         (("reproduce", "--seeds", "1", "--seeds", "2"), "with all values behind it: --seeds A B"),
         (
@@ -58,6 +57,13 @@ def test_options_that_are_given_twice(nrm_command: Nrm, arguments: tuple[str, ..
     refused = nrm_command(*arguments)
     assert (refused.status, refused.out) == (2, "")
     assert message in refused.err
+
+
+def test_a_list_takes_all_words_once_the_task_is_there(nrm_command: Nrm) -> None:
+    told = nrm_command("compile", "F a", "--symbols", "a,b,c").out
+    for same in (("F a", "--symbols", "a", "b", "c"), ("--symbols", "a,b,c", "F a"), ("--symbols=a,b,c", "F a")):
+        assert nrm_command("compile", *same).out == told
+    assert "stands behind no option" in nrm_command("compile", "--symbols", "a", "b", "F a").err
 
 
 def test_options_that_may_be_given_twice(nrm_command: Nrm) -> None:

@@ -114,7 +114,7 @@ def metavar(hint: Any, name: str = "") -> str:
 def read_arguments(name: str, typed: Sequence[str], command: type[Any]) -> Arguments:
     """The parts of a command line. An option that is given twice, and a setting in no section, is an error.
 
-    Where words may stand behind no option, a list takes one word each time that it is given, and elsewhere all of them.
+    A list takes all words behind it, or one as long as there is a word to come that stands behind no option.
     """
     read = Arguments(options_of(command), {}, {})
     has_settings = any(item.name == "settings" for item in fields(command))
@@ -126,38 +126,34 @@ def read_arguments(name: str, typed: Sequence[str], command: type[Any]) -> Argum
             continue
         new, words = _current(name, option, Words(typed_words), read.options, renamed)
         section, dot, setting = new.partition(".")
+        to_come = len(command.arguments) - len(loose) - sum(one in read.given for one in command.arguments)
+        most = 1 if to_come > 0 else None
         if dot and section and has_settings:
-            most = None if not command.arguments or setting == "families" else 1
             _add(read.settings.setdefault(section.replace("-", "_"), {}), option, setting, Words(words[:most]))
+            loose += words[most:] if most else ()
         elif new not in read.options:
             raise UsageError(unknown("option", f"--{new}", [f"--{one}" for one in read.options]))
         else:
-            most = _give(read, new, words, repeated=bool(command.arguments))
-        loose += [] if most is None else words[most:]
+            loose += _give(read, new, words, most, repeated=bool(command.arguments))
     for argument, word in zip(command.arguments, loose, strict=False):
-        _give(read, argument, Words([word]), repeated=False)
+        _give(read, argument, Words([word]))
     if len(loose) > len(command.arguments):
-        odd, of = (
-            loose[len(command.arguments)],
-            next((one for one in ("symbols", "propositions") if one in read.given), ""),
-        )
-        commas = of and f"; --{of} takes commas between names: --{of} {','.join([*read.given[of], odd])}"
-        raise UsageError(f"'{odd}' stands behind no option{commas or f'; see nrm {name} --help'}")
+        raise UsageError(f"'{loose[len(command.arguments)]}' stands behind no option; see nrm {name} --help")
     warn_renamed(renamed)
     return read
 
 
-def _give(read: Arguments, name: str, words: Words, repeated: bool) -> int | None:
-    """Note the words behind an option; how many of them it takes, None for all."""
+def _give(read: Arguments, name: str, words: Words, most: int | None = None, repeated: bool = False) -> Words:
+    """Note the words behind an option, of a list at most so many; those that are left."""
     option = read.options[name]
-    most = 0 if bare(option.hint) is bool else None if option.is_list and not repeated else 1
-    if most != 0 and not words:
+    taken = 0 if bare(option.hint) is bool else most if option.is_list else 1
+    if taken != 0 and not words:
         raise UsageError(f"--{name} needs a value")
     if name in read.given and not (option.is_list and repeated):
         several = f", with all values behind it: --{name} A B" if option.is_list else ""
         raise UsageError(f"--{name} is given twice; give it once{several}")
-    read.given[name] = Words((*read.given.get(name, ()), *words[:most]))
-    return most
+    read.given[name] = Words((*read.given.get(name, ()), *words[:taken]))
+    return Words(() if taken is None else words[taken:])
 
 
 def made_command(command: type[Any], read: Arguments) -> Any:
