@@ -31,12 +31,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.errors import EpisodeError, EpisodeFileError, listing
-<<<<<<< HEAD
 from nrm.files import make_folder, parse_json, read_arrays, read_bytes, write_bytes
-from nrm.inference import Episode
-=======
-from nrm.files import make_folder, write_bytes
->>>>>>> b1ddb3a6 (neural: evidence joins the buffer, patches the layers, extraction the discovery; recorded episodes come into a buffer one way)
 from nrm.machines import LevelCodec, MooreMachine
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.episodes import ObservationTable
