@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from stable_baselines3 import A2C
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from nrm.errors import EnvError
+from nrm.errors import EnvError, LearningError
 from nrm.neural import MlpGrounder, NeuralRewardMachine
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual, load_pair, save_pair
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
@@ -108,7 +108,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match=r"reads one entry, not clock 1, place 2"):
         counterfactual(venv, TASK)
     remembers = model_for(SPACE, TASK, reads="place", grounder="recurrent")
-    with pytest.raises(LearningError, match="GruGrounder names symbols by what came before"):
+    with pytest.raises(LearningError, match="GruGrounder names symbols by what an episode"):
         counterfactual(NeuralRewardMachineVecWrapper(DummyVecEnv([make]), remembers, reads="place"), TASK)
     assert counterfactual(NeuralRewardMachineVecWrapper(DummyVecEnv([make]), TASK), TASK)
 
