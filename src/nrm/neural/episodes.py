@@ -202,10 +202,6 @@ class ObservationTable:
         """The table of what `saved` gave."""
         return ObservationTable(saved.numpy(), self._blank)
 
-    def on(self, listed: Tensor | None, grows: bool) -> ObservationTable:
-        """The same for another environment; `grows`: whether what it lists and is not here gets a number."""
-        return observation_table(listed, self._blank, self[:], grows)
-
     def find(self, rows: ArrayLike, missing: int = -1) -> NDArray[np.int64]:
         """(time,) the numbers of observations (time, …), `missing` where one is not in the table. None is added."""
         given = np.ascontiguousarray(rows)
@@ -301,7 +297,10 @@ class ListedTable(ObservationTable):
 def observation_table(
     listed: Tensor | None, blank: Tensor | None = None, rows: ArrayLike | None = None, grows: bool = True
 ) -> ObservationTable:
-    """A table for an environment that lists its observations (n, …), or does not; see `ObservationTable.on`."""
+    """A table for an environment that lists its observations (n, …), or does not; `rows`: what it knows already.
+
+    `grows`: whether what is listed and not known gets a number.
+    """
     return ObservationTable(rows, blank) if listed is None else ListedTable(listed, blank, rows, grows)
 
 

@@ -27,8 +27,9 @@ class DenseChain(NamedTuple):
 
     def propagate(self, start: Tensor) -> Tensor:
         """(time, batch, states) beliefs q_t = q_{t-1} A_t from `start` (batch, states)."""
-        result: Tensor = _Propagation.apply(self.matrices, start)  # type: ignore[no-untyped-call]
-        return result
+        if not len(self.matrices):
+            return start.new_empty(0, *start.shape)
+        return _chained(self.matrices, start, 1 + len(self.matrices))
 
     def filtered(self, start: Tensor) -> tuple[Tensor, Tensor]:
         """Beliefs (time, batch, states) normalised at each step, and the likelihood (time, batch) of each.
@@ -51,30 +52,6 @@ class DenseChain(NamedTuple):
 
 def _tiny(values: Tensor) -> float:
     return float(torch.finfo(values.dtype).tiny)
-
-
-class _Propagation(torch.autograd.Function):
-    """Open-loop beliefs. Their gradient obeys the same recursion, backwards in time."""
-
-    @staticmethod
-    def forward(ctx: Any, matrices: Tensor, start: Tensor) -> Tensor:
-        beliefs = _affine(matrices, None, start)
-        ctx.save_for_backward(matrices, start, beliefs)
-        return beliefs
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
-        matrices, start, beliefs = ctx.saved_tensors
-        # g_{t-1} = A_t g_t + (what flows in at t-1), from the last step to the first.
-        flipped = matrices[1:].flip(0).transpose(-1, -2)
-        later = _affine(flipped, gradient[:-1].flip(0), gradient[-1])
-        messages = torch.cat([later.flip(0), gradient[-1:]])
-        before = torch.cat([start[None], beliefs[:-1]])
-        return (
-            _outer(before, messages),
-            (matrices[0] @ messages[0].unsqueeze(-1)).squeeze(-1),
-        )
 
 
 class _LogLikelihood(torch.autograd.Function):
@@ -115,23 +92,6 @@ def _step_likelihoods(matrices: Tensor, start: Tensor, beliefs: Tensor) -> Tenso
     return (before * matrices.sum(-1)).sum(-1)
 
 
-def _affine(matrices: Tensor, inputs: Tensor | None, start: Tensor) -> Tensor:
-    """(time, batch, states) x_t = x_{t-1} A_t + b_t."""
-    if not len(matrices):
-        return start.new_empty(0, *start.shape)
-    row = start.unsqueeze(1)
-    rows = []
-    if inputs is None:
-        for matrix in matrices.unbind(0):
-            row = torch.bmm(row, matrix)
-            rows.append(row)
-    else:
-        for matrix, extra in zip(matrices.unbind(0), inputs.unsqueeze(2).unbind(0), strict=True):
-            row = torch.baddbmm(extra, row, matrix)
-            rows.append(row)
-    return torch.stack(rows).squeeze(2)
-
-
 def _directions(matrices: Tensor, start: Tensor) -> Tensor:
     """Forward messages, each normalised to sum 1 (or 0 once the chain has become impossible)."""
     if not len(matrices):
@@ -146,7 +106,7 @@ def _directions(matrices: Tensor, start: Tensor) -> Tensor:
 
 
 def _chained(matrices: Tensor, start: Tensor, every: int) -> Tensor:
-    """Forward messages up to scale, brought back to sum 1 (or 0) every so many steps."""
+    """Forward messages, brought back to sum 1 (or 0) every so many steps."""
     tiny = _tiny(matrices)
     row = start.unsqueeze(1)
     rows = []

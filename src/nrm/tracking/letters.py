@@ -238,7 +238,8 @@ class ObservedSymbols(SymbolIndex):
 
     def on(self, frames: Tensor | None) -> SymbolIndex:
         """The same letters, listed or not."""
-        other = ObservedSymbols(make=self._make, seed=self._seed, table=self._table.on(frames, self.continuous))
+        table = observation_table(frames, rows=self._table[:], grows=self.continuous)
+        other = ObservedSymbols(make=self._make, seed=self._seed, table=table)
         other.continuous, other.known = self.continuous, self.known
         return other
 

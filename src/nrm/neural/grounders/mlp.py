@@ -40,6 +40,14 @@ class FlatGrounder(Grounder):
         return flat.to(self.dtype)
 
 
+def _stacked(widths: Sequence[int], after: Sequence[Sequence[nn.Module]]) -> nn.Sequential:
+    """Linear layers of these widths; `after`: what follows each but the last."""
+    layers: list[nn.Module] = []
+    for before, wide, modules in zip(widths, widths[1:-1], after, strict=False):
+        layers += [nn.Linear(before, wide), *modules]
+    return nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1]))
+
+
 class MlpGrounder(FlatGrounder):
     """The paper's grounder of the map environment: three fully connected layers, softmax at the end.
 
@@ -73,16 +81,10 @@ class MlpGrounder(FlatGrounder):
             scale=scale,
         )
         self.scale = scale
-        layers: list[nn.Module] = []
-        width = inputs
-        for place, wide in enumerate(hidden):
-            layers.append(nn.Linear(width, wide))
-            if place < activations:
-                layers.append(nn.Tanh())
-            if dropout:
-                layers.append(nn.Dropout(dropout))
-            width = wide
-        self.layers = nn.Sequential(*layers, nn.Linear(width, symbols))
+        after: list[list[nn.Module]] = [[nn.Tanh()] if place < activations else [] for place in range(len(hidden))]
+        for modules in after if dropout else ():
+            modules.append(nn.Dropout(dropout))
+        self.layers = _stacked((inputs, *hidden, symbols), after)
 
     @classmethod
     def paper(
@@ -121,12 +123,7 @@ class FourierGrounder(FlatGrounder):
         config = {"hidden": hidden, "waves": waves, "slowest": slowest, "fastest": fastest}
         super().__init__(independent, inputs=inputs, symbols=symbols, **config)
         self.register_buffer("ways", directions(inputs, waves, slowest, fastest))
-        layers: list[nn.Module] = []
-        width = inputs + 2 * waves
-        for wide in hidden:
-            layers += [nn.Linear(width, wide), nn.ReLU()]
-            width = wide
-        self.layers = nn.Sequential(*layers, nn.Linear(width, symbols))
+        self.layers = _stacked((inputs + 2 * waves, *hidden, symbols), [[nn.ReLU()] for _ in hidden])
 
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
