@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from stable_baselines3 import A2C
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from nrm.errors import EnvError, LearningError
+from nrm.errors import ConfigError, EnvError, LearningError
 from nrm.neural import MlpGrounder, NeuralRewardMachine
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual, load_pair, save_pair
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
@@ -90,7 +90,7 @@ def test_entries_are_chosen() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(EnvError, match=r"grounder 'cnn' reads one array.*clock 1, place 2.*recurrent, parts"):
+    with pytest.raises(ConfigError, match=r"grounder 'cnn' reads one array.*clock 1, place 2.*recurrent, parts"):
         model_for(SPACE, TASK, grounder="cnn")
     one = model_for(SPACE, TASK, reads="place")
     with pytest.raises(EnvError, match=r"cannot read .* the entries clock 1, place 2 together \(reads=… names fewer\)"):

@@ -19,7 +19,7 @@ from nrm.envs import BatchedEnv, tasks_of
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
-from nrm.neural import GROUNDERS, NeuralRewardMachine, grounder_for
+from nrm.neural import NeuralRewardMachine, named_grounder
 from nrm.tracking import (
     Grounding,
     GroundingConfig,
@@ -55,25 +55,16 @@ RM = METHODS.register(
 
 def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = False) -> nn.Module:
     """A fresh grounder of so many symbols, by its registered name. `independent`: each has a probability of its own."""
-    spec = env.spec
-    parts = spec.entries
-    if parts is not None:
-        kind = GROUNDERS["parts" if name == "auto" else name]
-        if not hasattr(kind, "from_parts"):
-            raise ConfigError(f"the grounder '{name}' reads one array, but observations are a Dict: {parts}; use parts")
-        together: nn.Module = kind.from_parts(parts, symbols, independent)
-        return together
-    if name == "auto":  # images that cannot be enumerated are of ever new layouts
-        return grounder_for(
-            env.shape,
-            symbols,
-            independent,
-            continuous=spec.continuous,
-            one_place=spec.local,
-            many=tasks_of(env) is not None,
-            cells=spec.tiled,
-        )
-    made: nn.Module = GROUNDERS[name].from_shape(env.shape, symbols, independent)
+    made: nn.Module = named_grounder(
+        name,
+        env.spec.entries or env.shape,
+        symbols,
+        independent,
+        continuous=env.spec.continuous,  # images that cannot be enumerated are of ever new layouts
+        one_place=env.spec.local,
+        many=tasks_of(env) is not None,
+        cells=env.spec.tiled,
+    )
     return made
 
 

@@ -65,6 +65,7 @@ from .grounders import (
     StandardisedGrounder as StandardisedGrounder,
     TrueLabels as TrueLabels,
     grounder_for as grounder_for,
+    named_grounder as named_grounder,
     paper_grounder as paper_grounder,
 )
 from .layers import (

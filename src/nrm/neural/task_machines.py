@@ -8,22 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nrm.aliases import IntArray
 from nrm.errors import EpisodeError
 from nrm.machines import TaskSet
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.moore import COUNTED, Part, ProbabilisticMoore
 from nrm.neural.recursion import SparseChain
-
-
-def _as_said(symbols: Tensor) -> Tensor:
-    return symbols
-
-
-def _padded(columns: IntArray, most: int) -> IntArray:
-    """(states, most) a table with further columns, which have no probability."""
-    return np.pad(columns, ((0, 0), (0, most - columns.shape[1])))
 
 
 class TaskMachines(ProbabilisticMoore):
@@ -57,7 +47,9 @@ class TaskMachines(ProbabilisticMoore):
                 ClassCounting(machine.letters.function(propositions), machine.classes) for machine in tasks.machines
             )
             most = max(machine.classes for machine in tasks.machines)
-            local = np.concatenate([_padded(machine.columns, most) for machine in tasks.machines])
+            # Further columns have no probability.
+            padded = [np.pad(one.columns, ((0, 0), (0, most - one.classes))) for one in tasks.machines]
+            local = np.concatenate(padded)
         else:
             local = tasks.union.transitions - tasks.first[tasks.task_of_state][:, None]
         # One row more than there are states: that of padding, which stays where it is and shows no potential.
@@ -82,7 +74,7 @@ class TaskMachines(ProbabilisticMoore):
     @property
     def moved_by_propositions(self) -> Callable[[Tensor], Tensor] | None:
         """Propositions as they are, where every task counts its own letter classes (`moved_by`)."""
-        return None if self.countings is None else _as_said
+        return None if self.countings is None else nn.Identity()
 
     @property
     def dtype(self) -> torch.dtype:

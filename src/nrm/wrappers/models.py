@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nrm.errors import EnvError, NrmError, listing, unknown
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
-from nrm.neural import GROUNDERS, Emission, NeuralRewardMachine
+from nrm.neural import Emission, NeuralRewardMachine, named_grounder
 from nrm.observations import Parts
 from nrm.tracking import Belief, MachineLearning, Tracker
 
@@ -153,25 +153,10 @@ def model_for(
     if not isinstance(space, spaces.Space):
         raise EnvError(_no_space(space))
     augmentation = Augmentation.of(space, 1, "dict", reads)
-    if augmentation.parts is None:
-        make = partial(GROUNDERS[grounder].from_shape, augmentation.grounded.shape or ())
-    else:
-        make = partial(_for_parts(augmentation.parts, grounder).from_parts, augmentation.parts)
+    make = partial(named_grounder, grounder, augmentation.parts or augmentation.grounded.shape or ())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return NeuralRewardMachine.made(machine, make, emission).eval()
-
-
-def _for_parts(parts: Parts, grounder: str) -> Any:
-    """The class of a grounder that reads several entries together."""
-    kind = GROUNDERS["parts" if grounder == "auto" else grounder]
-    if not hasattr(kind, "from_parts"):
-        able = [name for name in GROUNDERS if hasattr(GROUNDERS[name], "from_parts")]
-        raise EnvError(
-            f"the grounder '{grounder}' reads one array, not several entries ({parts}); say with reads=… which one, or "
-            f"take another (grounders: {listing(able)})"
-        )
-    return kind
 
 
 def build_tracker(

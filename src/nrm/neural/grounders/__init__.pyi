@@ -21,5 +21,6 @@ from .registry import (
 )
 from .selection import (
     grounder_for as grounder_for,
+    named_grounder as named_grounder,
     paper_grounder as paper_grounder,
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from nrm.errors import ConfigError, listing
 from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGrounder
 from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
 from nrm.neural.layers import OVERLAPPING, is_image
+from nrm.observations import Parts
 
 
 class ShapeRule(NamedTuple):
@@ -41,6 +43,27 @@ def grounder_for(
         return AttendingGrounder.from_shape(shape, symbols, independent, side=2 if cells else OVERLAPPING)
     images = PooledGrounder if continuous else CnnGrounder
     return (images if is_image(shape) else MlpGrounder).from_shape(shape, symbols, independent)
+
+
+def named_grounder(
+    name: str, observed: Sequence[int] | Parts, symbols: int, independent: bool = False, **about: bool
+) -> Any:
+    """A fresh grounder by its registered name, of observations of a shape or of rows of `Dict` entries.
+
+    `about`: what is known of observations, as in `grounder_for`.
+    """
+    if not isinstance(observed, Parts):
+        if name == "auto":
+            return grounder_for(observed, symbols, independent, **about)
+        return GROUNDERS[name].from_shape(observed, symbols, independent)
+    kind = GROUNDERS["parts" if name == "auto" else name]
+    if not hasattr(kind, "from_parts"):
+        able = [other for other in GROUNDERS if hasattr(GROUNDERS[other], "from_parts")]
+        raise ConfigError(
+            f"the grounder '{name}' reads one array, not several entries ({observed}); say with reads=… which one, or "
+            f"take another (grounders: {listing(able)})"
+        )
+    return kind.from_parts(observed, symbols, independent)
 
 
 def paper_grounder(shape: Sequence[int], symbols: int, independent: bool = False) -> Grounder:
