@@ -143,17 +143,13 @@ class LetterFunction(Diagram):
         pending = [(own.root, other.root)]
         while pending:
             one, two = pending.pop()
+            known = one in matched
             if matched.setdefault(one, two) != two or (one < 0) != (two < 0):
                 return None
-            if one >= 0:
+            if one >= 0 and not known:
                 if ours[0][one] != theirs[0][two]:
                     return None
-                for side in (1, 2):
-                    pair = ours[side][one], theirs[side][two]
-                    if matched.get(pair[0], pair[1]) != pair[1]:
-                        return None
-                    if pair[0] not in matched:
-                        pending.append(pair)
+                pending += [(ours[side][one], theirs[side][two]) for side in (1, 2)]
         classes = {-1 - one: -1 - two for one, two in matched.items() if one < 0}
         return classes if len(set(classes.values())) == len(classes) else None
 

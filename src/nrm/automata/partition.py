@@ -63,7 +63,7 @@ class Numbers:
     ) -> tuple[NDArray[np.int64], IntArray]:
         """All codes that are reached from some, in order of arrival, and (codes, moves) the numbers that follow each.
 
-        `following`: from codes (n,) to those that follow (n, moves). `check`: is told how many are known.
+        `following`: from codes (n,) to those that follow (n, moves). `check` takes the number of known codes.
         """
         found, rows = [start], list[IntArray]()
         self.of(start)

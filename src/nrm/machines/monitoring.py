@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from nrm.aliases import State, Step, Symbol, Trace
 from nrm.automata import DEFAULT_LIMITS, Limits
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, read_formula, true_symbols
+from nrm.logic import DEFAULT_LOGIC, LANGUAGES, FormulaValue, true_symbols
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine, Verdict
-from nrm.machines.task import GivenMachine, Task, alphabet_of, own_alphabet
+from nrm.machines.task import GivenMachine, Task
 
 
 class Part(NamedTuple):
@@ -98,8 +98,8 @@ def monitor(
     """
     if isinstance(rule, MooreMachine):
         return Monitor(rule)
-    alphabet = alphabet_of(symbols, propositions)
-    task, own = (rule, False) if isinstance(rule, Task) else (_task(rule, alphabet, logic), alphabet is None)
+    own = not isinstance(rule, Task) and symbols is None and propositions is None
+    task = rule if isinstance(rule, Task) else Task.of(rule, symbols, propositions, logic)
     if isinstance(task.formula, GivenMachine):
         return Monitor(task.machine(limits))
 
@@ -110,8 +110,3 @@ def monitor(
     pairs = [] if find is None else find(task.formula)
     parts = (Part(str(part), machine_of(part), machine_of(mutant)) for part, mutant in pairs)
     return Monitor(machine_of(task.formula), tuple(part for part in parts if part.mutant.accepting.any()), own)
-
-
-def _task(rule: FormulaValue | str, alphabet: Alphabet | None, logic: str) -> Task:
-    formula, logic = read_formula(rule, logic)
-    return Task(formula, alphabet or own_alphabet(formula), logic=logic)

@@ -75,6 +75,19 @@ class Task:
         return text if isinstance(self.formula, GivenMachine) else named_formula(text, self.logic)
 
     @classmethod
+    def of(
+        cls,
+        formula: FormulaValue | str,
+        symbols: Alphabet | Iterable[Symbol] | None = None,
+        propositions: Iterable[Symbol] | None = None,
+        logic: str = DEFAULT_LOGIC,
+        reward: RewardScheme = "distance",
+    ) -> Task:
+        """The task of a formula over symbols, over propositions, or by default over its own propositions."""
+        parsed, logic = read_formula(formula, logic)
+        return cls(parsed, alphabet_of(symbols, propositions) or own_alphabet(parsed), reward, logic=logic)
+
+    @classmethod
     def from_paper(cls, number_or_name: int | str, alphabet: Alphabet | None = None) -> Task:
         """One of the eight tasks of the paper; its a, b, c, d are the first symbols of the alphabet."""
         task = paper_task(number_or_name)
@@ -138,9 +151,7 @@ def compile_formula(
             b`.
 
     """
-    parsed, logic = read_formula(formula, logic)
-    alphabet = alphabet_of(symbols, propositions) or own_alphabet(parsed)
-    return Task(parsed, alphabet, reward, logic=logic).machine(limits)
+    return Task.of(formula, symbols, propositions, logic, reward).machine(limits)
 
 
 def own_alphabet(formula: FormulaValue) -> Alphabet:

@@ -14,7 +14,7 @@ from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import LimitError, NrmWarning
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, PATTERNS, FormulaValue, Term, inherited_logic, read_formula
-from nrm.machines import Alphabet, MooreMachine, Task, alphabet_of, own_alphabet, product, shortest_trace
+from nrm.machines import Alphabet, MooreMachine, Task, product, shortest_trace
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
 
 
@@ -118,11 +118,8 @@ def explain(
 
     The alphabet is given as in `nrm.compile`: symbols, propositions, or by default the propositions of the formula.
     """
-    if isinstance(formula, Task):
-        return Explanation(formula)
-    parsed, logic = read_formula(formula, logic)
-    alphabet = alphabet_of(symbols, propositions) or own_alphabet(parsed)
-    return Explanation(Task(parsed, alphabet, logic=logic))
+    task = formula if isinstance(formula, Task) else Task.of(formula, symbols, propositions, logic)
+    return Explanation(task)
 
 
 LIMITS = Limits(states=500)

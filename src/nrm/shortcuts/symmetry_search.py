@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,14 +53,6 @@ DEFAULT_WORK = 400_000_000
 """Most transitions that one search looks at: about a minute."""
 
 
-@dataclass
-class Budget:
-    """How much work is left, for searches that share it."""
-
-    work: int
-    left: int
-
-
 class SymmetrySearch:
     """The transition table of a minimal machine, prepared for following choices."""
 
@@ -87,7 +78,7 @@ class SymmetrySearch:
         self.state_colours: list[int] = machine.level_of_state.tolist()
         self.class_colours = [0] * self.classes
         self.columns = machine.columns
-        self._budget = Budget(work, work)
+        self._work, self._left = work, [work]  # which narrower searches share
         self._refuted = 0
 
     def with_class_colours(self, class_colours: Sequence[int]) -> SymmetrySearch:
@@ -132,11 +123,11 @@ class SymmetrySearch:
 
     def spend(self, amount: int) -> None:
         """Count work; raise `LimitError` when the budget is used up."""
-        self._budget.left -= amount
-        if self._budget.left < 0:
+        self._left[0] -= amount
+        if self._left[0] < 0:
             raise LimitError(
                 f"the search for symmetries of a machine with {self.states} states and {self.classes} letter classes "
-                f"stopped after {self._budget.work:,} transitions; raise the limit (work=…) or analyse a smaller task"
+                f"stopped after {self._work:,} transitions; raise the limit (work=…) or analyse a smaller task"
             )
 
     def _extend(self, matching: _Matching) -> Permutation | None:
