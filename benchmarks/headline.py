@@ -31,6 +31,7 @@ MODULES = {
     "hidden-symbols": "hidden_symbols",
     "unknown-machines": "unknown_machines",
     "continuous": "continuous",
+    "terminal-rewards": "terminal_rewards",
     "minigrid": "minigrid",
 }
 """The module of each headline, in whose `BENCHMARKS` it is."""

@@ -251,12 +251,18 @@ def classifier(shown: Sessions, later: Sessions, rules: int, seed: int) -> float
 
 
 FOUR_RULES = tuple(chain(SYMBOLS[:5])[:4])
+SIZES = (25, 100, 400, 1000)
 CASES: tuple[tuple[str, tuple[str, ...], int, str, float], ...] = (
     *(("motions", (ONE_RULE,), 600, method, MIXED) for method in ("verdicts", "rewards", "labels", "lstm")),
     *(("digits-5", FOUR_RULES, 2000, method, MIXED) for method in ("verdicts", "labels", "lstm")),
     ("digits-5", (HARD_RULE,), 1500, "verdicts", EVEN),
     *(("motions", (ONE_RULE,), 600, method, MIXED) for method in ("wrong-0.05", "wrong-0.1")),
-    *(("motions", (ONE_RULE,), count, "verdicts", MIXED) for count in (100, 1000)),
+    *(("motions", (ONE_RULE,), count, "verdicts", MIXED) for count in (25, 50, 100, 200, 400, 1000)),
+    *(("motions", (ONE_RULE,), count, method, MIXED) for count in (25, 100) for method in ("rewards", "labels")),
+    *(("digits-5", rules, count, "verdicts", MIXED) for rules in ((ONE_RULE,), FOUR_RULES) for count in SIZES),
+    *(("digits-5", FOUR_RULES, count, method, MIXED) for count in SIZES[::2] for method in ("rewards", "labels")),
+    ("digits-5", FOUR_RULES, 2000, "rewards", MIXED),
+    ("digits-5", (HARD_RULE,), 1500, "labels", EVEN),
     ("vowels", tuple(chain(SYMBOLS[:9])), 1800, "verdicts", MIXED),
     ("vowels", tuple(chain(SYMBOLS[:9])), 1800, "labels", MIXED),
     ("digits-10", tuple(chain(SYMBOLS)), 2000, "verdicts", MIXED),

@@ -69,6 +69,8 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
 
 
 def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    if env.withheld is not None:
+        settings = settings.without_rewards()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
         tasks = tasks_of(env)
@@ -77,7 +79,8 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
     model.to(env.device)
     memory = belief_memory(model, env.frames, settings.first_belief)
     blank = torch.empty(0, *env.shape, dtype=env.dtype)
-    return Prepared(memory, Grounding(model, memory, settings, settings.fit_config(seed), env.frames, blank))
+    fit = settings.fit_config(seed)
+    return Prepared(memory, Grounding(model, memory, settings, fit, env.frames, blank, env.withheld))
 
 
 def _prepare_frozen(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:
@@ -215,6 +218,8 @@ def _one_task(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) 
         raise ConfigError(
             "a machine is learned of one task, not of many (--tasks); name one with --task, or use the method nrm"
         )
+    if env.withheld is not None:
+        raise ConfigError("a machine is learned from the rewards of every step; drop --reward terminal")
     inference = MachineLearning(letters, settings, judge_for(env, letters), env.device)
     return Prepared(inference.memory, inference=inference)
 

@@ -68,6 +68,8 @@ def unrewarded(memory: Memory) -> Belief:
 
 def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
     """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
+    if belief == "filtered" and env.withheld is not None:
+        raise EnvError("this environment pays at the end of an episode, so that no belief can read rewards before it")
     if trainer.tasks is None and len(env.tasks) > 1:
         raise EnvError(
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from nrm.cli.arguments import Arguments, UsageError
 from nrm.cli.helping import print_settings
 from nrm.cli.learned import learned_lines
-from nrm.cli.options import SeedOption, TaskOptions, WorkOptions
+from nrm.cli.options import SeedOption, TaskOptions, WorkOptions, reward_from_text
 from nrm.cli.terminal import interrupt_flag, progress_bars
 from nrm.errors import NrmError, NrmWarning, describe, listing
 from nrm.runs import AUTO, RunOptions
@@ -39,6 +39,8 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
 
     tasks: str | None = None
     """Train on many tasks, one per episode: a task sampler (see 'nrm tasks'), file:PATH, or module:name."""
+    reward: str | None = None
+    """Reward scheme, as in nrm compile. terminal: nothing is paid before the end of an episode."""
     env: str = "map"
     """Environment: map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name for your own."""
     method: str = "nrm"
@@ -124,6 +126,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
             raise UsageError("--total-episodes and --total-timesteps exclude each other; give one of them")
         said = {name: getattr(self, name) for name in RunOptions.__dataclass_fields__ if name != "logic"}
         task, device = self.task_text, self.device or "cpu"
+        said["reward"] = None if self.reward is None else reward_from_text(self.reward)
         return choose_run(task, self.env, self.method, self.seed, tasks=self.tasks, device=device, **said)
 
 

@@ -43,6 +43,7 @@ from .task_env import (
 from .task_runner import (
     End as End,
     ending_states as ending_states,
+    with_terminal_rewards as with_terminal_rewards,
 )
 from .vector import (
     GymVectorEnv as GymVectorEnv,

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nrm.aliases import BoolArray
 from nrm.errors import EnvError
 from nrm.machines import MachineLike, MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
@@ -97,6 +98,8 @@ class BatchedEnv(ABC):
     """How many actions there are, numbered from 0; or a `MultiDiscrete`, `MultiBinary` or `Box` of Gymnasium's."""
     tasks: TaskSet
     """What episodes have one of. States are those of all tasks together (`tasks.union`)."""
+    withheld: BoolArray | None = None
+    """(potentials,) those that a step before the end may reach, where episodes pay at their end only; else None."""
     device = torch.device("cpu")
     """Where it shows what it shows."""
 

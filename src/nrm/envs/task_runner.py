@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from nrm.aliases import BoolArray
 from nrm.aliases import End as End
-from nrm.envs.base import as_task_set
+from nrm.envs.base import BatchedEnv, StepBatch, as_task_set
 from nrm.errors import EnvError, LimitError, unknown
 from nrm.machines import MachineLike, MooreMachine, TaskSet, unsatisfiable
 
@@ -74,3 +76,29 @@ def _by_moves(machine: MooreMachine) -> Stepper:
         return after, (outputs.take(after) - outputs.take(states)).astype(np.float32)
 
     return step
+
+
+class TerminalRewards:
+    """An environment that pays all rewards of an episode together, at its end."""
+
+    def __init__(self, env: BatchedEnv, end: End) -> None:
+        """`end`: where its episodes end."""
+        self._env = env
+        tasks, union = env.tasks, env.machine
+        begun = union.outputs[tasks.initial][tasks.task_of_state]
+        self._paid = torch.from_numpy((union.outputs - begun).astype(np.float32))
+        goes_on = union.level_of_state[~ending_states(tasks, end)]
+        self.withheld = np.isin(np.arange(len(union.levels)), goes_on)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+    def step(self, actions: Tensor) -> StepBatch:
+        shown = self._env.step(actions)
+        paid = self._paid[self._env.truth.final_state]
+        return shown._replace(reward=torch.where(shown.terminated | shown.truncated, paid, 0.0))
+
+
+def with_terminal_rewards(env: BatchedEnv, end: End) -> BatchedEnv:
+    """An environment that pays at the end of an episode only."""
+    return cast(BatchedEnv, TerminalRewards(env, end))

@@ -73,11 +73,17 @@ def distinct(machine: MooreMachine) -> FloatArray:
     return np.where(steps < 0, WORST, np.where(machine.accepting, BEST, graded))
 
 
+def terminal(machine: MooreMachine) -> FloatArray:
+    """The potentials of `distance`, of which runs pay nothing before the end of an episode."""
+    return distance(machine)
+
+
 SCHEMES: dict[str, SchemeFunction] = {
     "distance": distance,
     "three_value": three_value,
     "acceptance": acceptance,
     "distinct": distinct,
+    "terminal": terminal,
 }
 """The schemes that can be asked for by name."""
 

@@ -1,6 +1,7 @@
 from .buffer import (
     Episode as Episode,
     EpisodeBuffer as EpisodeBuffer,
+    EvidenceTable as EvidenceTable,
     packed as packed,
     unpacked as unpacked,
 )

@@ -98,15 +98,17 @@ class EpisodeBuffer:
         table: ObservationTable | None = None,
         accepting: ArrayLike | None = None,
         episodes: Iterable[Episode] = (),
+        evidence: EvidenceTable | None = None,
     ) -> None:
         """`levels`: the machine's potentials, ascending; `initial`: that of its initial state, to read rewards.
 
         `table`: of observations, when it is not this buffer's alone. `accepting`: (potentials,) which of them accepting
-        states have, and no others, to read verdicts. `episodes`: the first ones, with numbers of the table.
+        states have, and no others, to read verdicts. `episodes`: the first ones, with numbers of the table, and with
+        codes of `evidence`.
         """
         self.codec = LevelCodec(levels, initial)
         self.accepting = None if accepting is None else np.asarray(accepting, dtype=bool)
-        self._evidence = EvidenceTable(len(self.codec.levels))
+        self._evidence = EvidenceTable(len(self.codec.levels)) if evidence is None else evidence
         self.table = ObservationTable() if table is None else table
         self._episodes = list(episodes)
 

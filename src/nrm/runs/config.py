@@ -15,7 +15,7 @@ from torch import nn
 
 from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
-from nrm.envs import BatchedEnv, End, EnvConfig, find_env
+from nrm.envs import BatchedEnv, End, EnvConfig, find_env, with_terminal_rewards
 from nrm.errors import ConfigError, unknown
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet
 from nrm.runs.renamed import Renaming
@@ -124,7 +124,8 @@ class RunConfig:
 
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
         """A batch of environments with the training tasks, or with others."""
-        return self.env_config.build(tasks or self.about.given(self), count or self.num_envs, self.end)
+        env = self.env_config.build(tasks or self.about.given(self), count or self.num_envs, self.end)
+        return with_terminal_rewards(env, self.end) if self.about.reward == "terminal" else env
 
     def sources(self) -> str:
         """A digest of the modules from outside that the environment is of, as they are now; empty where there are none.

@@ -25,6 +25,7 @@ from nrm.machines import (
     Alphabet,
     MachineLike,
     MooreMachine,
+    RewardScheme,
     Task,
     TaskSet,
     as_machine,
@@ -74,6 +75,11 @@ class OneTask:
     def task(self) -> Task:
         """The task."""
         return task_from_toml(self.text, "the run's task")
+
+    @property
+    def reward(self) -> RewardScheme:
+        """The reward scheme."""
+        return self.task.reward
 
     @property
     def words(self) -> str:
@@ -174,6 +180,7 @@ class Family:
     axis = "steps"  # episodes differ in length
     text = ""
     paper = None
+    reward = "distance"
 
     @property
     def task(self) -> Task:

@@ -10,14 +10,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from nrm.aliases import BoolArray
 from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.inference import Episode, joined
 from nrm.machines import LevelCodec
 from nrm.neural import (
     EpisodeBatch,
     EpisodeBuffer,
+    EvidenceTable,
     FitConfig,
     FitRecord,
     NeuralRewardMachine,
@@ -57,11 +60,13 @@ class Grounding:
         settings: FitConfig,
         frames: Tensor | None = None,
         blank: Tensor | None = None,
+        withheld: BoolArray | None = None,
     ) -> None:
         """`memory`: looks at the grounder again after each update; `config`: when there is one, and from what.
 
         `settings`: how an update learns; `frames`: what row numbers stand for, if episodes hold these; `blank`: (0, …)
-        no observations, but of the kind that will come, for saved states.
+        no observations, but of the kind that will come, for saved states; `withheld`: (potentials,) those that a step
+        may have reached whose reward is paid at the end of the episode, if rewards are.
         """
         self.model = model
         self._memory = memory
@@ -69,6 +74,9 @@ class Grounding:
         self._settings = settings
         self._table = observation_table(frames, blank)
         self._codec = LevelCodec(model.machine.levels.cpu().numpy(), model.machine.initial_level)
+        self._withheld, self._evidence = withheld, EvidenceTable(len(self._codec.levels))
+        if withheld is not None:
+            self._evidence.codes(withheld[None], "before the end")
         self._kept: list[Episode] = []
         self._fresh: list[Episode] = []
         self._policy = UpdatePolicy(settings.target)
@@ -145,8 +153,18 @@ class Grounding:
     def _numbered(self, episode: RecordedEpisode) -> Episode:
         """An episode by numbers of observations and potentials."""
         seen = self._table.record(episode.observations)
-        levels = self._codec.encode(episode.rewards, f"episode {self.episodes + 1} since acting began")
-        return Episode(seen, levels, episode.letters, episode.task)
+        return Episode(seen, self._levels(episode.rewards), episode.letters, episode.task)
+
+    def _levels(self, rewards: NDArray[np.float64]) -> NDArray[np.int64]:
+        """(time,) what is known of the potential after each step."""
+        place = f"episode {self.episodes + 1} since acting began"
+        if self._withheld is None:
+            return self._codec.encode(rewards, place)
+        last = self._codec.encode(rewards.sum(keepdims=True), place)
+        known = np.concatenate(
+            [np.repeat(self._withheld[None], len(rewards) - 1, 0), last[:, None] == np.arange(len(self._withheld))]
+        )
+        return self._evidence.codes(known, place)
 
     def _forget(self) -> None:
         """Let go of the observations of episodes that were dropped."""
@@ -179,7 +197,7 @@ class Grounding:
         return 0.0 - float(total.sum()) / batch.steps, float((total > math.log(0.5)).double().mean())
 
     def _buffer(self, episodes: Sequence[Episode]) -> EpisodeBuffer:
-        return EpisodeBuffer(self._codec.levels, self._codec.initial, self._table, episodes=episodes)
+        return EpisodeBuffer(self._codec.levels, self._codec.initial, self._table, None, episodes, self._evidence)
 
     def labelled(self) -> EpisodeBuffer | None:
         """The episodes that were learned from whose true letters are known; None where none are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from nrm.errors import ConfigError
@@ -45,6 +45,12 @@ class GroundingConfig(FitSettings, GrounderSetting):
     def first_belief(self) -> Belief:
         """The belief that training begins with."""
         return "filtered" if self.belief == "annealed" else self.belief
+
+    def without_rewards(self) -> GroundingConfig:
+        """The same where no reward is paid before the end of an episode; an error if beliefs are to read them."""
+        if self.belief == "filtered":
+            raise ConfigError("no reward is paid before the end (--reward terminal): take --grounding.belief open-loop")
+        return replace(self, belief="open-loop") if self.belief == "annealed" else self
 
     def fit_config(self, seed: int) -> FitConfig:
         """How one update learns."""
