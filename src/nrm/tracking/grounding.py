@@ -253,9 +253,6 @@ GAIN = 0.9
 nothing."""
 
 
-_STATE = ("wait", "waited", "last", "judged")
-
-
 class Decision(NamedTuple):
     """What to do about new episodes, and why."""
 
@@ -314,9 +311,8 @@ class UpdatePolicy:
 
     def state_dict(self) -> dict[str, Any]:
         """What decisions depend on."""
-        return {name: getattr(self, name) for name in _STATE}
+        return {name: value for name, value in vars(self).items() if name != "target"}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a saved state."""
-        for name in _STATE:
-            setattr(self, name, state.get(name, getattr(self, name)))
+        vars(self).update(state)
