@@ -126,7 +126,6 @@ def run(options: Config, method: str, held_out: str, seed: int) -> dict[str, Any
     config = configured(method, seed, options.steps, {"held_out": kept, "up_to_renaming": renamed}, options.env)
     five, first_seed = TaskSet.of(FORMULAS, config.alphabet), 90_000 + 100 * seed
     trainer, found = curve(config, five, options.every, options.episodes, first_seed, f"{method} {seed}")
-    assert trainer.tasks is not None
     tested = {"formulas": found["curve"][-1]["formulas"], **published(options, config, trainer, five, first_seed)}
     for name, family in LONGER.items():
         pool = sample_tasks(family, config.alphabet, 20, 77_000 + seed, without=trainer.tasks.machines)
@@ -167,7 +166,6 @@ def random_formulas(config: RunConfig, trainer: Trainer, seed: int, episodes: in
     Half of them are two to four chains of up to five steps, the others up to four such chains with things that must
     never happen. Each is tried about as often as the other.
     """
-    assert trainer.tasks is not None
     families = [TemplateSampler(name, max_parts=4, max_steps=5) for name in ("conjunctions", "avoidance")]
     pools = [
         sample_tasks(family, config.alphabet, 500, 78_000 + seed, without=trainer.tasks.machines) for family in families

@@ -109,6 +109,7 @@ def time_table(config: Config) -> list[list[object]]:
             torch.arange(len(logits)).view(episodes, steps),
             torch.tensor(levels),
             torch.full((episodes,), steps),
+            torch.full((episodes,), -1),
         )
 
         def work(net: NeuralRewardMachine) -> tuple[Tensor, Tensor]:

@@ -81,7 +81,7 @@ class Stopwatch:
         self.watch(trainer, "update", "recording")
         self.watch(learner, "collect", "rollout")
         self.watch(learner, "learn", "learning")
-        self.watch(learner.actor, "_scores", "network, acting")
+        self.watch(learner.actor, "features", "network, acting")
         self.watch(env, "step", "env")
         for name in ("step", "begin"):
             self.watch(env.runner, name, "machines")  # type: ignore[attr-defined]

@@ -47,7 +47,8 @@ def batch_of(machine: MooreMachine, episodes: int, steps: int) -> tuple[EpisodeB
     scores = torch.randn(count, machine.alphabet.size, generator=torch.Generator().manual_seed(0))
     scores[torch.arange(count), torch.from_numpy(letters.reshape(-1))] += 3
     seen = torch.arange(count).view(episodes, steps)
-    batch = EpisodeBatch(scores, seen, torch.from_numpy(levels), torch.full((episodes,), steps))
+    lengths = torch.full((episodes,), steps)
+    batch = EpisodeBatch(scores, seen, torch.from_numpy(levels), lengths, -torch.ones_like(lengths))
     return batch, scores.requires_grad_()
 
 

@@ -38,7 +38,6 @@ def run(variant: str, seed: int, steps: int, episodes: int) -> dict[str, Any]:
     trainer = config.build_trainer()
     trainer.run()
     cpu = processor_seconds() - began
-    assert trainer.tasks is not None
     without = (*trainer.tasks.machines, *TaskSet.of(FORMULAS, config.alphabet).machines)
     unseen = sample_tasks("mixture", config.alphabet, 40, 55_000, without=without)
     found = evaluate(trainer, config.build_env(200, unseen), episodes, 66_000 + seed, greedy=False)

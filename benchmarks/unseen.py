@@ -50,7 +50,6 @@ def curve(
     CPU seconds are those of training alone.
     """
     trainer = config.build_trainer()
-    assert trainer.tasks is not None
     assert not set(test.machines) & set(trainer.tasks.machines), "a test formula is among the training tasks"
     points: list[dict[str, Any]] = []
     named: int | None = None

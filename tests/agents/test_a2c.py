@@ -13,13 +13,11 @@ import nrm
 from nrm.agents import new_trainer
 from nrm.agents.a2c import A2C, A2CConfig
 from nrm.agents.actions import DiscreteActions
-from nrm.agents.networks import NetworkConfig
 from nrm.agents.networks.paper import ActorCritic, ImageFeatures
 from nrm.envs import BatchedTasks, MinecraftConfig
-from nrm.errors import ConfigError, TrainingError
+from nrm.errors import TrainingError
 from nrm.neural import FlatFeatures
 from nrm.runs import RunFolder, choose_run, train
-from nrm.tracking import StateMemory
 
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 
@@ -42,10 +40,8 @@ def test_actor_and_critic_are_two_networks_of_three_layers() -> None:
     features, memory = torch.randn(9, 2), torch.randn(9, 5)
     joined = torch.cat([features, memory], 1)
     logits, values = net(features, memory)
-    for actual in (logits, net.logits(features, memory)):
-        torch.testing.assert_close(actual, plain(net, 0, net.actor)(joined))
-    for actual in (values, net.value(features, memory)):
-        torch.testing.assert_close(actual, plain(net, 1, net.critic)(joined).squeeze(-1))
+    torch.testing.assert_close(logits, plain(net, 0, net.actor)(joined))
+    torch.testing.assert_close(values, plain(net, 1, net.critic)(joined).squeeze(-1))
 
 
 def rm_agent(**env: Any) -> A2C:
@@ -53,56 +49,6 @@ def rm_agent(**env: Any) -> A2C:
     learner = new_trainer(BatchedTasks(MinecraftConfig(**env), machine, 8), "rm", seed=3).learner
     assert isinstance(learner, A2C)
     return learner
-
-
-@pytest.mark.parametrize("observation", ["map", "image"])
-def test_a_policy_as_a_table_acts_and_learns_as_one_without(observation: str) -> None:
-    fast, slow = (rm_agent(observation=observation) for _ in range(2))
-    assert fast.actor._tabled
-    slow.actor._tabled = False
-    for _ in range(12):
-        rollout, twin = fast.collect(), slow.collect()
-        assert all(torch.equal(one, other) for one, other in zip(rollout, twin, strict=True))
-        torch.testing.assert_close(fast.learn(rollout, 0.1), slow.learn(twin, 0.1), rtol=1e-3, atol=1e-5)
-    for one, other in zip(fast.actor.parameters, slow.actor.parameters, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
-
-
-class WideMemory(StateMemory):
-    """A memory whose feature is wider than its table has rows."""
-
-    def __init__(self, machine: nrm.MooreMachine) -> None:
-        super().__init__(nrm.machines.TaskSet.of([machine]))
-        generator = torch.Generator().manual_seed(0)
-        self.size, self.view_letters = 2 * machine.states + 3, None
-        self.table = torch.randn(machine.states, self.size, generator=generator)
-
-
-def test_the_rows_of_a_tabled_policy_go_by_the_rows_of_the_memory() -> None:
-    machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
-    agents = []
-    for tabled in (True, False):
-        env = BatchedTasks(MinecraftConfig(), machine, 8)
-        agents.append(A2C(env, WideMemory(machine), A2CConfig(num_steps=20), NetworkConfig(), seed=3))
-        agents[-1].actor._tabled = tabled
-    rollouts = [agent.collect() for agent in agents]
-    assert all(torch.equal(one, other) for one, other in zip(*rollouts, strict=True))
-    for one, other in zip(*(agent.actor.evaluate(rollouts[0]) for agent in agents), strict=True):
-        torch.testing.assert_close(one, other)
-
-
-def test_a_table_that_does_not_hold_the_features_is_refused() -> None:
-    class Halved(StateMemory):
-        def feature(self, carry: Tensor) -> Tensor:
-            return super().feature(carry // 2)
-
-    machine = nrm.compile("F(pickaxe & F lava) & G !door", SYMBOLS)
-    with pytest.raises(ConfigError, match=r"feature\(carry\) is table\[carry\]"):
-        A2C(BatchedTasks(MinecraftConfig(), machine, 8), Halved.of(machine), A2CConfig(), NetworkConfig(), seed=0)
-
-
-def test_large_envs_have_no_table() -> None:
-    assert not rm_agent(size=(12, 12)).actor._tabled
 
 
 def test_the_weight_of_entropy_comes_down_until_half_way() -> None:

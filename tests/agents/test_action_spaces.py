@@ -63,7 +63,7 @@ def noise_of(made: Trainer) -> torch.Tensor:
     """(time, envs, numbers) the noise that the actions of a rollout were sampled with."""
     rollout = made.learner.collect()
     actor: Any = made.learner.actor  # type: ignore[attr-defined]
-    mean, log_std = actor.evaluate_no_grad(rollout)[0].chunk(2, -1)
+    mean, log_std = rollout.scores.chunk(2, -1)
     action = (rollout.action - actor.head._centre) / actor.head._half
     noise: torch.Tensor = (action.clamp(-0.999, 0.999).atanh() - mean) / log_std.exp()
     return noise

@@ -29,13 +29,14 @@ class Scripted:
     def summary(self, features: Tensor) -> Tensor:
         return features
 
-    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        return torch.nn.functional.one_hot(self.actions[features[:, 0].long()], 4).float() * 100
+    def __call__(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        logits = torch.nn.functional.one_hot(self.actions[features[:, 0].long()], 4).float() * 100
+        return logits, logits[:, 0]
 
 
 def trainer(formula: str, actions: list[int], method: str = "rm") -> Trainer:
     made = new_trainer(BatchedTasks(ENV, nrm.compile(formula, SYMBOLS), 2), method, episodes=10)
-    made.learner.policy = Scripted(actions)  # type: ignore[misc, assignment]
+    made.learner.policy = Scripted(actions)  # type: ignore[misc]
     return made
 
 
@@ -124,7 +125,7 @@ def test_filtered_beliefs_hide_a_random_grounder() -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
     made = new_trainer(BatchedTasks(ENV, machine, 4), "frozen", episodes=60, seed=3)
     assert made.accuracy() is not None
-    made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc, assignment]
+    made.learner.policy = Scripted([RIGHT] * 4)  # type: ignore[misc]
     env = BatchedTasks(ENV, machine, 4)
     filtered, tested = (evaluate(made, env, 8, 0, greedy=True, belief=kind) for kind in ("filtered", None))
     assert filtered.state_accuracy == 1.0

@@ -116,7 +116,6 @@ def test_each_episode_is_explained_by_its_own_machine() -> None:
 def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
     trainer = small_run("nrm", 16_000, family="reach-avoid", grounding={"every": 30})
     trainer.run()
-    assert trainer.tasks is not None
     unseen = nrm.compile("F(a & F(b & F(c & F a)))", ALPHABET)
     assert unseen not in trainer.tasks.machines
     env = BatchedTasks(LetterConfig(**SMALL), TaskSet.of([unseen]), 50)

@@ -178,16 +178,6 @@ def test_impossible_settings(name: str, value: Any) -> None:
         PPOConfig(**{name: value})
 
 
-def test_a_tabled_policy_learns_as_one_without() -> None:
-    fast, slow = learner(), learner()
-    assert fast.actor._tabled
-    slow.actor._tabled = False
-    for _ in range(3):
-        rollout, twin = fast.collect(), slow.collect()
-        assert all(torch.equal(one, other) for one, other in zip(rollout, twin, strict=True))
-        torch.testing.assert_close(fast.learn(rollout, 0.1), slow.learn(twin, 0.1), rtol=1e-2, atol=1e-4)
-
-
 def values_of(agent: PPO) -> Tensor:
     """(parameters,) all of them in a row."""
     return torch.cat([parameter.detach().flatten() for parameter in agent.actor.parameters])

@@ -89,7 +89,6 @@ def test_larger_tasks_than_any_of_training_are_taken() -> None:
     trainer = small_run("rnn", 100)
     trainer.update()
     large = TaskSet.of(["F(a & F(b & F(c & F(a & F(b & F(c & F(a & F b)))))))", "F b"], ALPHABET)
-    assert trainer.tasks is not None
     assert large.max_states > trainer.tasks.max_states
     env = BatchedTasks(LetterConfig(**SMALL), large, 4)
     assert [one.episodes for one in evaluate(trainer, env, 40, 0, greedy=False).by_task] != []

@@ -163,6 +163,6 @@ def test_a_blind_network_acts_alike_whatever_it_sees() -> None:
     policy = made.learner.policy
     rows = policy.encoder(torch.randn(5, 2))
     with torch.no_grad():
-        logits = policy.logits(rows, torch.ones(5, 1))
+        logits, _ = policy(rows, torch.ones(5, 1))
     torch.testing.assert_close(logits, logits[:1].expand(5, -1))
     run(made, updates=3)

@@ -30,7 +30,7 @@ def random_batch(machine: ProbabilisticMoore, episodes: int, time: int, seed: in
     levels = torch.randint(len(machine.levels), (episodes, time), generator=generator)
     lengths = torch.randint(1, time + 1, (episodes,), generator=generator)
     letters = torch.softmax(torch.randn(5, machine.alphabet.size, generator=generator, dtype=torch.float64), -1)
-    return EpisodeBatch(torch.zeros(5, 1), seen, levels, lengths), letters.requires_grad_()
+    return EpisodeBatch(torch.zeros(5, 1), seen, levels, lengths, -torch.ones_like(lengths)), letters.requires_grad_()
 
 
 @given(st.integers(MANY_STATES, 40), st.integers(1, 12), st.booleans(), st.integers(0, 10**6))

@@ -50,7 +50,7 @@ def test_likelihoods_and_posteriors_are_those_of_single_models() -> None:
     counts = expected_letters(model, batch, symbols).counts
     for number, episode in enumerate(buffer):
         assert episode.task is not None
-        alone = batch.pick(torch.tensor([number]))._replace(tasks=None)
+        alone = batch.pick(torch.tensor([number]))._replace(tasks=torch.tensor([-1]))
         rows = [int(row) for row in batch.seen[number, : len(episode)]]
         one = model.of_task(episode.task)
         levels = LevelCodec(one.machine.levels).nearest(torch.tensor(tasks.levels[episode.levels]))[None]

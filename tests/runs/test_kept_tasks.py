@@ -75,7 +75,6 @@ def test_a_run_draws_its_tasks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder.begin(given)
     monkeypatch.setattr("nrm.runs.tasks.sample_tasks", never)
     trainer = folder.load()
-    assert trainer.tasks is not None
     assert trainer.tasks.machines == drawn.machines
     again = pickle.loads(pickle.dumps(folder.config()))
     assert again == given

@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-
 from nrm.agents.acting import Rollout
-from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, advantages, finite
-from nrm.agents.networks import NetworkConfig
-from nrm.envs import BatchedEnv
-from nrm.tracking import Memory
+from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, finite
 
 
 @dataclass(frozen=True)
@@ -31,9 +26,7 @@ class A2CConfig(OnPolicyConfig):
 class A2C(OnPolicyLearner):
     """One agent on one batched environment."""
 
-    def __init__(self, env: BatchedEnv, memory: Memory, config: A2CConfig, network: NetworkConfig, seed: int) -> None:
-        super().__init__(env, memory, config, network, seed)
-        self.config = config
+    config: A2CConfig
 
     def learn(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """One gradient step from a rollout."""
@@ -41,27 +34,15 @@ class A2C(OnPolicyLearner):
         scores, values = actor.evaluate(rollout)
         chosen, entropies = actor.head.evaluate(scores, rollout.action)
         fixed = values.detach()
-        with torch.no_grad():
-            next_values = actor.next_values(rollout, fixed)
-            rewards = rollout.reward * config.reward_scale
-            advantage = advantages(
-                rewards, fixed, next_values, rollout.terminated, rollout.truncated, config.gamma, config.gae_lambda
-            )
-            policy_loss = -(chosen * advantage).mean()
-            value_loss = advantage.square().mean()
-            entropy = entropies.mean()
-            # loss = actor_coef * policy_loss + vf_coef * (values - returns)^2 - weight * entropy, in the mean;
-            # its gradients with respect to chosen, values and entropies.
-            share = 1 / advantage.numel()
-            weight = torch.full_like(entropies, -share * config.ent_coef_at(progress))
-            gradients = (
-                -share * config.actor_coef * advantage,
-                -2 * share * config.vf_coef * advantage,
-                weight,
-            )
-        self._descent.step((chosen, values, entropies), gradients=gradients)
+        advantage = self.advantage(rollout, rollout.reward, fixed)
+        policy_loss = -(chosen * advantage).mean()
+        value_loss = (fixed + advantage - values).square().mean()
+        entropy = entropies.mean()
+        loss = config.actor_coef * policy_loss + config.vf_coef * value_loss - config.ent_coef_at(progress) * entropy
+        self._descent.step(loss)
         actor.updated()
-        return finite({"actor": policy_loss, "critic": value_loss, "entropy": entropy}, config.learning_rate)
+        parts = {"actor": policy_loss, "critic": value_loss, "entropy": entropy}
+        return finite({name: part.detach() for name, part in parts.items()}, config.learning_rate)
 
 
 ALGORITHMS.register(Algorithm("a2c", "A2C", A2CConfig, A2C))

@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from nrm.agents.actions import head_for
 from nrm.agents.encoding import observations_of
 from nrm.agents.networks import NetworkConfig, Sight, network_kind
-from nrm.agents.networks.layers import RunningFeatures, SharedTrunk
+from nrm.agents.networks.layers import RunningFeatures
 from nrm.envs import BatchedEnv, StepBatch, Truth
-from nrm.errors import ConfigError
 from nrm.neural import attention_loss
 from nrm.tracking import Memory, Transition
 
@@ -40,6 +39,10 @@ class Rollout(NamedTuple):
     """The true letter that was read: for evaluation alone."""
     task: Tensor
     """The number of the task; 0 where there is one."""
+    scores: Tensor
+    """What the policy said of each action when it acted."""
+    value: Tensor
+    """(time, envs) what the critic expected then."""
     moved: Tensor
     """(time, envs, places) 1.0 where what was seen before an action differs from what was seen after it; no places
     where nobody has looked yet, see `Actor.preprocess`."""
@@ -150,19 +153,6 @@ class Actor:
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):
             self.parameters += list(memory.parameters())
-        self._rows_of_memory = 0 if memory.table is None else len(memory.table)
-        numbers = torch.arange(self._rows_of_memory, device=self.device)
-        if memory.table is not None and not torch.equal(memory.feature(numbers), memory.table):
-            raise ConfigError(
-                "a memory's table must hold its features: feature(carry) is table[carry]; else let table be None"
-            )
-        self._policy: Tensor | None = None
-        self._reached: Tensor | None = None
-        # What acting found of the last rollout, whose actions tell it from others: scores and values of each step.
-        self._said: list[tuple[Tensor, Tensor]] = []
-        self._acted: Tensor | None = None
-        # The policy is a table where all pairs of an observation and a memory are about as many as a rollout has steps.
-        self._tabled = 0 < self._seen.count * self._rows_of_memory <= 4 * steps * env.count
         self._unmoved = torch.zeros(env.count, 0, device=self.device)
         self.carry = memory.begin(env.task)
 
@@ -173,10 +163,11 @@ class Actor:
         # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
         drawn = self.head.noise((-(-self.steps // self.held), self.env.count), self.generator)
         noise = iter(drawn.repeat_interleave(self.held, 0).to(self.device))
-        self._said = []
+        said: list[tuple[Tensor, Tensor]] = []
 
         def choose(observation: Tensor, carry: Tensor) -> Tensor:
-            return self.head.sample(self._scores(observation, carry), next(noise))
+            said.append(self.net(self.features(observation), self.memory.feature(carry)))
+            return self.head.sample(said[-1][0], next(noise))
 
         steps = act(self.env, self.memory, self.summary, choose, self.observation, self.carry)
         columns: list[tuple[Tensor, ...]] = []
@@ -184,17 +175,17 @@ class Actor:
             batch = step.batch
             truth = (step.truth.final_state, step.truth.label, step.task)
             before = (step.observation, step.carry, step.action)
-            columns.append((*before, *batch[1:4], batch.final_observation, step.reached, *truth, self._unmoved))
+            columns.append(
+                (*before, *batch[1:4], batch.final_observation, step.reached, *truth, *said[-1], self._unmoved)
+            )
             self.observation, self.carry = batch.observation, step.after
         rollout = Rollout(*map(torch.stack, zip(*columns, strict=True)))
-        self._acted = rollout.action if self._said else None
         if isinstance(self.net.encoder, RunningFeatures):
             self.net.encoder.notice(rollout.observation.flatten(0, 1))
         return rollout
 
     def updated(self) -> None:
         """The networks have changed: what was computed once is computed anew."""
-        self._policy = self._reached = self._acted = None
         self._seen.updated()
         if self.memory.learns:
             self.memory.refresh()
@@ -213,17 +204,6 @@ class Actor:
     def evaluate(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
         """(time, envs, scores) of the policy and (time, envs) values of a rollout, with gradient."""
         leading = rollout.reward.shape
-        if self._tabled:
-            # What is met again and again within a rollout is computed once, and what it led to along with it.
-            met = (
-                self._rows(rollout.observation, rollout.carry),
-                self._rows(rollout.final_observation, rollout.final_carry),
-            )
-            rows, places = torch.unique(torch.stack(met), return_inverse=True)
-            features = self._encode(rows // self._rows_of_memory)
-            logits, values = self.net(features, self.memory.feature(rows % self._rows_of_memory))
-            here, self._reached = places[0].flatten(), values.detach()[places[1]]
-            return logits.index_select(0, here).view(*leading, -1), values.index_select(0, here).view(leading)
         memory = self._remembered(rollout) if self.memory.learns else self.memory.feature(rollout.carry)
         logits, values = self.net(self._encode(rollout.observation).flatten(0, 1), memory.flatten(0, 1))
         return logits.view(*leading, -1), values.view(leading)
@@ -251,53 +231,20 @@ class Actor:
         return attention_loss(looks, rollout.moved.flatten(0, 1)) - log_probs.mean()
 
     @torch.no_grad()
-    def evaluate_no_grad(self, rollout: Rollout) -> tuple[Tensor, Tensor]:
-        """What `evaluate` gives, without gradient: of the last rollout, what acting found already.
-
-        Else it is found in parts of some steps: what fits a cache is faster.
-        """
-        if rollout.action is self._acted:
-            scores, values = zip(*self._said, strict=True)
-            return torch.stack(scores), torch.stack(values)
-        whole = self._tabled or self.memory.learns
-        steps = self.steps if whole else max(1, 256 // self.env.count)
-        parts = (Rollout(*columns) for columns in zip(*(torch.split(one, steps) for one in rollout), strict=True))
-        scores, values = zip(*map(self.evaluate, parts), strict=True)
-        return torch.cat(scores), torch.cat(values)
-
     def next_values(self, rollout: Rollout, values: Tensor) -> Tensor:
         """(time, envs) V of what each action led to: the next row's value, or, where an episode ended, its own."""
-        if self._reached is not None:
-            return self._reached
         found = torch.empty_like(values)
         found[:-1] = values[1:]
-        found[-1] = self.net.value(self.features(self.observation), self.memory.feature(self.carry))
+        found[-1] = self._value(self.observation, self.carry)
         cut = rollout.truncated & ~rollout.terminated
         if bool(cut.any()):
-            final = self.memory.feature(rollout.final_carry[cut])
-            found[cut] = self.net.value(self.features(rollout.final_observation[cut]), final)
+            found[cut] = self._value(rollout.final_observation[cut], rollout.final_carry[cut])
         return found
 
-    def _scores(self, observation: Tensor, carry: Tensor) -> Tensor:
-        """(envs, scores) of the policy. Where actor and critic share most, values are found along."""
-        if not self._tabled:
-            features, memory = self.features(observation), self.memory.feature(carry)
-            if not isinstance(self.net, SharedTrunk):
-                logits: Tensor = self.net.logits(features, memory)
-                return logits
-            self._said.append(self.net(features, memory))
-            return self._said[-1][0]
-        if self._policy is None:
-            seen, remembered = (
-                torch.arange(count, device=self.device) for count in (self._seen.count, self._rows_of_memory)
-            )
-            features = self.features(seen).repeat_interleave(len(remembered), 0)
-            self._policy = self.net.logits(features, self.memory.feature(remembered).repeat(len(seen), 1))
-        return self._policy[self._rows(observation, carry)]
-
-    def _rows(self, observation: Tensor, carry: Tensor) -> Tensor:
-        """The number of each pair of a listed observation and a row of the memory's table."""
-        return observation * self._rows_of_memory + carry
+    def _value(self, observation: Tensor, carry: Tensor) -> Tensor:
+        """(n,) what the critic expects."""
+        value: Tensor = self.net(self.features(observation), self.memory.feature(carry))[1]
+        return value
 
     def _encode(self, observation: Tensor) -> Tensor:
         """(…, width) features with gradient, of observations (…) with any leading dimensions."""

@@ -114,13 +114,19 @@ class OnPolicyLearner:
     def __init__(
         self, env: BatchedEnv, memory: Memory, config: OnPolicyConfig, network: NetworkConfig, seed: int
     ) -> None:
-        self.memory = memory
+        self.memory, self.config = memory, config
         self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
 
     def collect(self) -> Rollout:
         return self.actor.collect()
+
+    def advantage(self, rollout: Rollout, rewards: Tensor, values: Tensor) -> Tensor:
+        """(time, envs) of a rollout's actions, for rewards and values (time, envs)."""
+        following, how = self.actor.next_values(rollout, values), self.config
+        ended = rollout.terminated, rollout.truncated
+        return advantages(rewards * how.reward_scale, values, following, *ended, how.gamma, how.gae_lambda)
 
     def weights(self) -> dict[str, Any]:
         """What acting needs: the weights of the networks, and of a memory that learns."""
@@ -179,18 +185,10 @@ class Descent:
         for parameter, value, gradient in views:
             parameter.data, parameter.grad = value, gradient
 
-    def step(
-        self,
-        losses: Tensor | Sequence[Tensor],
-        learning_rate: float | None = None,
-        gradients: Sequence[Tensor] | None = None,
-    ) -> None:
-        """One step down a loss; `learning_rate`: a new step size.
-
-        Where the loss is a simple sum over some tensors, these and its `gradients` with respect to them do as well.
-        """
+    def step(self, loss: Tensor, learning_rate: float | None = None) -> None:
+        """One step down a loss; `learning_rate`: a new step size."""
         self._gradient.zero_()
-        torch.autograd.backward(losses, gradients)
+        loss.backward()  # type: ignore[no-untyped-call]
         if learning_rate is not None:
             self._optimizer.param_groups[0]["lr"] = learning_rate
         with torch.no_grad():

@@ -74,7 +74,7 @@ def evaluate(
     lengths: list[int] = []
     successes: list[bool] = []
     tasks: list[int] = []
-    tracks = trainer.method.tracks_states and trainer.tasks is None
+    tracks = trainer.tasks.either(trainer.method.tracks_states, False)
     tracked = np.zeros((machine.states, machine.states) if tracks else (1, 1), dtype=np.int64)
     inference = trainer.inference
     learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
@@ -117,9 +117,13 @@ def evaluate(
         if total
         else None,
         grounding=grounding,
-        borders=None if trainer.tasks else trainer.borders(),
+        borders=trainer.tasks.either(trainer.borders, _unmeasured)(),
         by_task=_by_task(env.tasks, np.array(tasks), np.array(successes), np.array(lengths)),
     )
+
+
+def _unmeasured() -> None:
+    """Borders of many tasks."""
 
 
 def _by_task(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs import BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.inference import Hypothesis
 from nrm.machines import Alphabet, LevelCodec, MooreMachine, equivalent
@@ -35,7 +35,7 @@ from nrm.tracking import (
 
 
 def _prepare_rm(env: BatchedEnv, settings: Any, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return Prepared(StateMemory(env.tasks, env.device, one_hot=len(env.tasks) == 1))
+    return Prepared(StateMemory(env.tasks, env.device, one_hot=env.tasks.either(True, False)))
 
 
 RM = METHODS.register(
@@ -62,7 +62,7 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
         independent,
         continuous=env.spec.continuous,  # images that cannot be enumerated are of ever new layouts
         one_place=env.spec.local,
-        many=tasks_of(env) is not None,
+        many=env.tasks.either(False, True),
         cells=env.spec.tiled,
     )
     return made
@@ -73,9 +73,8 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
         settings = settings.without_rewards()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        tasks = tasks_of(env)
         make = partial(grounder_on, env, settings.grounder)
-        model = NeuralRewardMachine.made(env.machine if tasks is None else tasks, make).eval()
+        model = NeuralRewardMachine.made(env.tasks.either(env.machine, env.tasks), make).eval()
     model.to(env.device)
     memory = belief_memory(model, env.frames, settings.first_belief)
     blank = torch.empty(0, *env.shape, dtype=env.dtype)
@@ -212,26 +211,28 @@ class LearnedStates:
         return float(counts.max(0).sum() / total)
 
 
-def _one_task(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) -> Prepared:
-    """What learns the machine of an env's one task; `ConfigError` where every episode has another task."""
-    if tasks_of(env) is not None:
-        raise ConfigError(
-            "a machine is learned of one task, not of many (--tasks); name one with --task, or use the method nrm"
-        )
+def _learning(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) -> Prepared:
+    """What learns the machine of an env's only task."""
     if env.withheld is not None:
         raise ConfigError("a machine is learned from the rewards of every step; drop --reward terminal")
     inference = MachineLearning(letters, settings, judge_for(env, letters), env.device)
     return Prepared(inference.memory, inference=inference)
 
 
+def _refused(env: BatchedEnv, letters: SymbolIndex, settings: InferenceConfig) -> Prepared:  # noqa: ARG001
+    raise ConfigError(
+        "a machine is learned of one task, not of many (--tasks); name one with --task, or use the method nrm"
+    )
+
+
 def _prepare_labelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return _one_task(env, LabelledSymbols(env.machine.alphabet), settings)
+    return env.tasks.either(_learning, _refused)(env, LabelledSymbols(env.machine.alphabet), settings)
 
 
 def _prepare_unlabelled(env: BatchedEnv, settings: InferenceConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
     blank = torch.empty(0, *env.shape, dtype=env.dtype)
     symbols = ObservedSymbols(env.frames, blank, lambda count: grounder_on(env, "auto", count), seed)
-    return _one_task(env, symbols, settings)
+    return env.tasks.either(_learning, _refused)(env, symbols, settings)
 
 
 MACHINE = METHODS.register(

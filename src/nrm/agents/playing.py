@@ -70,7 +70,7 @@ def memory_for(trainer: Trainer, env: BatchedEnv, belief: Belief) -> Memory:
     """The trainer's memory on another environment, with its tasks; `belief`: what it reads."""
     if belief == "filtered" and env.withheld is not None:
         raise EnvError("this environment pays at the end of an episode, so that no belief can read rewards before it")
-    if trainer.tasks is None and len(env.tasks) > 1:
+    if not trainer.tasks.either(env.tasks.either(True, False), True):
         raise EnvError(
             "the agent was trained on one task and follows the states of its machine; for tasks that it has not seen, "
             "train it on many: nrm train --tasks mixture"
@@ -105,7 +105,7 @@ class Chooser:
     def choose(self, observation: Tensor, carry: Tensor, greedy: bool) -> Tensor:
         """The next actions; `greedy`: the best, and not a sample."""
         shown = self._memory.feature(carry)
-        logits = self._policy.logits(self.features(observation), shown)
+        logits, _ = self._policy(self.features(observation), shown)
         noise = self._head.noise((len(shown),), self._generator).to(shown.device)
         return self._head.best(logits) if greedy else self._head.sample(logits, noise)
 

@@ -32,7 +32,7 @@ class Policy:
 
     def __init__(self, trainer: Trainer, read_task: Callable[[str], MachineLike] = lambda text: text) -> None:
         """`read_task`: what the words of a task mean in the agent's environment."""
-        self._trainer, self._read_task = trainer, read_task
+        self._trainer, self._read_task, self._tasks = trainer, read_task, trainer.tasks
         self._labelled = trainer.learner.memory.sees_truth or (
             trainer.inference is not None and trainer.inference.letters.labelled
         )
@@ -47,12 +47,11 @@ class Policy:
             seed: seed of sampled actions.
 
         """
-        one = self._trainer.tasks is None
-        self._begin(task, seed, unrewarded(self._trainer.learner.memory) if one else "open-loop")
+        self._begin(task, seed, self._tasks.either(unrewarded(self._trainer.learner.memory), "open-loop"))
 
     def _begin(self, task: MachineLike | None, seed: int, belief: Belief) -> None:
         trainer = self._trainer
-        self._machine = self._machine_of(task)
+        self._machine = self._tasks.either(self._own_machine, self._machine_of)(task)
         self._memory = trainer.learner.memory.on(None, TaskSet((self._machine,), (str(task),)), belief)
         self._chooser = Chooser(trainer, self._memory, trainer.env.actions, seed)
         self._carry = self._memory.begin(torch.zeros(1, dtype=torch.int64, device=trainer.device))
@@ -93,12 +92,13 @@ class Policy:
         self._carry = self._memory.read(before, seen)
         return letter, self._memory.report(before, seen, self._carry)
 
+    def _own_machine(self, task: MachineLike | None) -> MooreMachine:
+        if task is not None:
+            raise ConfigError(f"the agent was trained on one task, and cannot do {task}; call reset() without one")
+        return self._trainer.env.machine
+
     def _machine_of(self, task: MachineLike | None) -> MooreMachine:
         trainer = self._trainer
-        if trainer.tasks is None:
-            if task is not None:
-                raise ConfigError(f"the agent was trained on one task, and cannot do {task}; call reset() without one")
-            return trainer.env.machine
         if task is None:
             raise ConfigError("the agent does many tasks; say which one: reset(task='F a')")
         known = trainer.env.machine.alphabet
@@ -155,7 +155,7 @@ class Agent:
     """An agent of many tasks: it executes any formula over its symbols."""
 
     def __init__(self, trainer: Trainer) -> None:
-        if trainer.tasks is None:
+        if not trainer.tasks.either(False, True):
             raise ConfigError(
                 "this agent was trained on one task; to execute formulas, train on many: nrm train --tasks mixture"
             )
@@ -215,7 +215,7 @@ def check_new_tasks(trainer: Trainer, tasks: TaskSet) -> None:
             raise LimitError(
                 f"the machine of the task {name} has {machine.states:,} states, more than the limit of {MAX_STATES:,}"
             )
-    if trainer.model is None or trainer.tasks is None:
+    if trainer.model is None:
         return
     known = set(trainer.tasks.machines)
     new = [machine for machine in tasks.machines if machine not in known]

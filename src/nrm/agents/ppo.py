@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nrm.agents.acting import Rollout
-from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, advantages, finite
+from nrm.agents.algorithms import ALGORITHMS, Algorithm, OnPolicyConfig, OnPolicyLearner, finite
 from nrm.agents.networks import NetworkConfig
 from nrm.envs import BatchedEnv
 from nrm.machines import Penalties
@@ -47,9 +47,10 @@ def inverse_weight(progress: float) -> float:
 class PPO(OnPolicyLearner):
     """One agent on one batched environment."""
 
+    config: PPOConfig
+
     def __init__(self, env: BatchedEnv, memory: Memory, config: PPOConfig, network: NetworkConfig, seed: int) -> None:
         super().__init__(env, memory, config, network, seed)
-        self.config = config
         self._generator = torch.Generator().manual_seed(seed)
         self._penalties = Penalties()
 
@@ -59,18 +60,9 @@ class PPO(OnPolicyLearner):
         weight = self._penalties.weights(rollout.reward, rollout.terminated, rollout.truncated)
         inverse = inverse_weight(progress)
         prepared = actor.preprocess(rollout, motion=inverse > 0)
-        with torch.no_grad():
-            scores, values = actor.evaluate_no_grad(prepared)
-            log_probs, _ = actor.head.evaluate(scores, rollout.action)
-            advantage = advantages(
-                rollout.reward * weight * config.reward_scale,
-                values,
-                actor.next_values(rollout, values),
-                rollout.terminated,
-                rollout.truncated,
-                config.gamma,
-                config.gae_lambda,
-            )
+        values = rollout.value
+        log_probs, _ = actor.head.evaluate(rollout.scores, rollout.action)
+        advantage = self.advantage(rollout, rollout.reward * weight, values)
         # What a minibatch takes from: columns like those of the rollout, (time, envs).
         known = torch.stack([log_probs, values, advantage])
         rate, ent_coef = config.learning_rate_at(progress), config.ent_coef_at(progress)

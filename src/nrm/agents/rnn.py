@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from nrm.agents.methods import METHODS, Method, Prepared
-from nrm.envs import BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv
 from nrm.machines import TaskSet
 from nrm.settings import Checked, Count
 from nrm.tracking import Belief, Memory, Transition
@@ -249,16 +249,21 @@ def _with(seen: Transition, known: Known) -> Transition:
     return seen._replace(features=torch.cat([seen.features, known.begin], -1))
 
 
+def _plain(tasks: TaskSet, settings: RecurrentConfig, features: int) -> Memory:  # noqa: ARG001 - which it follows not
+    return RecurrentMemory(features, settings)
+
+
+def _told_tasks(tasks: TaskSet, settings: RecurrentConfig, features: int) -> Memory:
+    encoder = GraphEncoder(TaskGraphs(tasks))
+    memory = RecurrentMemory(features + encoder.width, settings)
+    return TaskRecurrentMemory(memory, encoder, nn.Linear(memory.size, encoder.width), tasks)
+
+
 def _prepare(env: BatchedEnv, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
-    tasks, device = tasks_of(env), env.device
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        if tasks is None:
-            return Prepared(RecurrentMemory(features, settings).to(device))
-        encoder = GraphEncoder(TaskGraphs(tasks))
-        memory = RecurrentMemory(features + encoder.width, settings)
-        query = nn.Linear(memory.size, encoder.width)
-        return Prepared(TaskRecurrentMemory(memory.to(device), encoder.to(device), query.to(device), tasks))
+        memory: Any = env.tasks.either(_plain, _told_tasks)(env.tasks, settings, features)
+    return Prepared(memory.to(env.device))
 
 
 RNN = METHODS.register(

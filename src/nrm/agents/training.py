@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
-from nrm.envs import BatchedEnv, Probe, tasks_of
+from nrm.envs import BatchedEnv, Probe
 from nrm.errors import ConfigError, TrainingError, listing
 from nrm.machines import LevelCodec
 from nrm.neural import NeuralRewardMachine
@@ -94,9 +95,10 @@ class Trainer:
         self.steps = 0
         """Steps so far, over all environments."""
         self.updates = 0
-        self.tasks = tasks_of(env)
-        """The task set, if there are many tasks."""
-        self.meter = AccuracyMeter(env.machine if self.tasks is None else self.tasks)
+        self.tasks = env.tasks
+        """What episodes have one of."""
+        self._numbered = env.tasks.either(_as_ended, _with_tasks)
+        self.meter = AccuracyMeter(env.tasks)
         # Where what a grounder says depends on what came before, its accuracy is that over recorded episodes.
         self._labelled = self.model is not None
         if self.inference is not None:
@@ -148,9 +150,7 @@ class Trainer:
             rollout.done.cpu().numpy(),
             rollout.label.cpu().numpy() if self._labelled else None,
         )
-        if self.tasks is not None:
-            tasks = rollout.task.cpu().numpy()
-            ended = [(step, one._replace(task=int(tasks[step, one.environment]))) for step, one in ended]
+        ended = self._numbered(ended, rollout)
         self._log(ended, rollout.final_state.cpu().numpy())
         self.steps += rollout.reward.numel()
         self.updates += 1
@@ -169,7 +169,7 @@ class Trainer:
         if update.record is not None:
             self._record_accuracy()
 
-    def _log(self, ended: list[tuple[int, RecordedEpisode]], states: np.ndarray[Any, Any]) -> None:
+    def _log(self, ended: Ended, states: np.ndarray[Any, Any]) -> None:
         """Note episodes, each with the step of the rollout at which it ended; states: (time, envs) of the rollout."""
         history, accepting = self.history, self.env.machine.accepting
         most = len(ended) if self.most_steps is not None else self.episodes - len(history.returns)
@@ -290,17 +290,35 @@ def new_trainer(
         raise ConfigError(
             "grounding.learn is false, but no grounder that knows anything is given: add --grounding.initial RUN"
         )
-    memory = _viewed(env, what, prepared.memory, network)
+    memory = env.tasks.either(_view_of_one, _view_of_many)(env, what, prepared.memory, network)
     learner = how.build(seen, memory, given.get("algorithm") or how.config(), network, seed)
     return Trainer(env, what, prepared, learner, episodes, steps, where)
 
 
-def _viewed(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:
-    """The memory as the policy is to see it: the states of one task by themselves, or through the view of tasks."""
-    many = tasks_of(env) is not None
-    if network.view == "state" and many:
+Ended = list[tuple[int, RecordedEpisode]]
+"""Episodes, each with the step of the rollout at which it ended."""
+
+
+def _as_ended(ended: Ended, rollout: Rollout) -> Ended:  # noqa: ARG001 - there is one task
+    return ended
+
+
+def _with_tasks(ended: Ended, rollout: Rollout) -> Ended:
+    """Each with the number of its task."""
+    tasks = rollout.task.cpu().numpy()
+    return [(step, one._replace(task=int(tasks[step, one.environment]))) for step, one in ended]
+
+
+def _view_of_many(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:  # noqa: ARG001
+    """The memory as the policy is to see it: it has the encodings of tasks already."""
+    if network.view == "state":
         raise ConfigError("many tasks have no states in common that a policy could see; drop --network.view state")
-    if network.view != "task" or many:
+    return memory
+
+
+def _view_of_one(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:
+    """The memory as the policy is to see it: the states of the task by themselves, or the encoding of the task."""
+    if network.view != "task":
         return memory
     if not method.tracks_states or memory.learns:
         able = [one.name for one in METHODS.values() if one.tracks_states]

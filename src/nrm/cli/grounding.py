@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nrm.cli.monitoring import Judged
 from nrm.errors import FileError, NrmError, listing
-from nrm.machines import MooreMachine, Verdict, load_machine
+from nrm.machines import MooreMachine, Verdict, as_task_set, load_machine
 from nrm.neural import NeuralRewardMachine, Step, csv_rows, load_episodes, load_model
 
 
@@ -33,12 +33,11 @@ class Detector:
             raise FileError(f"there is no model {file}; nrm fit writes one, to --out")
         torch.set_num_threads(1)  # small models are fastest with one
         model = load_model(file)
-        if model.tasks is None:
-            return cls(model, load_machine(file.with_name("machine.json")))
-        if len(model.tasks) > 1:
-            names = listing(model.tasks.names)
-            raise FileError(f"{file} has {len(model.tasks)} rules, and one is followed: {names}; fit a model of one")
-        return cls(model.of_task(0), model.tasks.machines[0])
+        rules = model.tasks or as_task_set(load_machine(file.with_name("machine.json")))
+        if len(rules) > 1:
+            names = listing(rules.names)
+            raise FileError(f"{file} has {len(rules)} rules, and one is followed: {names}; fit a model of one")
+        return cls(model.of_task(0), rules.machines[0])
 
     @torch.no_grad()
     def file(self, path: str) -> Iterator[Judged]:

@@ -30,7 +30,6 @@ from nrm.neural import (
     StandardisedGrounder,
     StepTable,
     contradiction,
-    extract,
     fit,
     load_model,
     save_model,
@@ -285,12 +284,9 @@ class EventDetector:
     def load(cls, path: str | Path) -> EventDetector:
         """Read a detector back: its grounder, symbols and rules. How it was learned is not part of the file."""
         model = load_model(path)
-        if model.tasks is None:
-            model = NeuralRewardMachine(model.grounder, TaskSet.of([extract(model)]))
-        tasks = model.tasks
-        assert tasks is not None
+        tasks = model.machine.known()
         found = cls(tasks.names[0] if len(tasks) == 1 else list(tasks.names), list(tasks.alphabet.symbols))
-        found._take(model)
+        found._take(NeuralRewardMachine(model.grounder, tasks, model.emission))
         found.shortcuts_ = shortcuts(tasks.machines)
         return found
 
@@ -338,9 +334,7 @@ class EventDetector:
         self._of_rule = [model.of_task(number) for number in range(len(self._tasks()))]
 
     def _tasks(self) -> TaskSet:
-        tasks = self._fitted().tasks
-        assert tasks is not None
-        return tasks
+        return self._fitted().machine.known()
 
     def _each(self, recordings: Any, lengths: ArrayLike | None, ask: Callable[[Recording], Any]) -> Any:
         """What is asked of one recording, or of each of a list."""

@@ -52,8 +52,7 @@ def export_grounder(path: Path, grounder: nn.Module, shape: tuple[int, ...], tas
 
 def model_card(detector: EventDetector) -> str:
     """A model card in Markdown."""
-    tasks = detector.model_.tasks
-    assert tasks is not None
+    tasks = detector.model_.machine.known()
     grounder = type(detector.model_.grounder).__name__
     lines = [
         "# Event detector",

@@ -5,7 +5,6 @@ from .base import (
     StepBatch as StepBatch,
     Truth as Truth,
     action_space as action_space,
-    tasks_of as tasks_of,
 )
 from .batched import (
     BatchedTasks as BatchedTasks,
@@ -33,7 +32,6 @@ from .registry import (
     EnvConfig as EnvConfig,
     Spaces as Spaces,
     TaskSpace as TaskSpace,
-    WithoutMemory as WithoutMemory,
     find_env as find_env,
     many_task_envs as many_task_envs,
 )

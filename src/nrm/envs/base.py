@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nrm.aliases import BoolArray
 from nrm.errors import EnvError
-from nrm.machines import MachineLike, MooreMachine, TaskSet
+from nrm.machines import MooreMachine, TaskSet
 from nrm.observations import ObservationSpec
 
 ActionSpace: TypeAlias = int | spaces.MultiDiscrete | spaces.MultiBinary | spaces.Box
@@ -152,16 +152,6 @@ class BatchedEnv(ABC):
     @abstractmethod
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from where `state_dict` was called."""
-
-
-def as_task_set(tasks: MachineLike | TaskSet) -> TaskSet:
-    """Some tasks as they are, or the set of the only one."""
-    return tasks if isinstance(tasks, TaskSet) else TaskSet.of([tasks])
-
-
-def tasks_of(env: BatchedEnv) -> TaskSet | None:
-    """The tasks of an environment with many; None where it has one, whose states agents see."""
-    return env.tasks if len(env.tasks) > 1 else None
 
 
 def check_count(count: object) -> None:

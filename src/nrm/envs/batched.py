@@ -21,7 +21,6 @@ from nrm.envs.base import (
     StepBatch,
     Truth,
     action_space,
-    as_task_set,
     check_count,
     checked_actions,
     task_digest,
@@ -29,7 +28,7 @@ from nrm.envs.base import (
 from nrm.envs.counter_rng import Words, check_seed, draws, environment_seeds, episode_keys, words
 from nrm.envs.task_runner import End, ending_states, stepper
 from nrm.errors import EnvError, unknown
-from nrm.machines import Alphabet, MachineLike, TaskSet
+from nrm.machines import Alphabet, MachineLike, TaskSet, as_task_set
 from nrm.observations import ObservationSpec
 
 Places: TypeAlias = dict[str, NDArray[Any]]
@@ -259,7 +258,7 @@ class BatchedTasks(BatchedEnv):
         """Begin the next episodes where one is done: their first places."""
         self._time = np.where(done, 0, self._time)
         self._episode = self._episode + done
-        if self.dynamics.random or len(self.tasks) > 1:
+        if self.dynamics.random or self.tasks.either(False, True):
             self._keys[done] = episode_keys(self._words[done], self._episode[done])
         self._task = self._task.copy()
         self._task[done] = self._drawn(self._keys[done])

@@ -11,11 +11,10 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
 from nrm.aliases import Symbol
-from nrm.envs.base import as_task_set
 from nrm.envs.labels import LabelFunction, labelling, letter_of
 from nrm.envs.task_runner import End, ending_states
 from nrm.errors import EnvError, UnknownSymbolError, shorten, unknown
-from nrm.machines import MachineLike, MooreMachine, TaskSet
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_task_set
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")

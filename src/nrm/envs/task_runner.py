@@ -12,9 +12,9 @@ from torch import Tensor
 
 from nrm.aliases import BoolArray
 from nrm.aliases import End as End
-from nrm.envs.base import BatchedEnv, StepBatch, as_task_set
+from nrm.envs.base import BatchedEnv, StepBatch
 from nrm.errors import EnvError, LimitError, unknown
-from nrm.machines import MachineLike, MooreMachine, TaskSet, unsatisfiable
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_task_set, unsatisfiable
 
 
 def ending_states(tasks: MachineLike | TaskSet, end: End) -> BoolArray:

@@ -21,14 +21,13 @@ from nrm.envs.base import (
     Truth,
     action_size,
     action_space,
-    as_task_set,
     check_count,
     checked_actions,
     task_digest,
 )
 from nrm.envs.counter_rng import environment_seeds, episode_keys, words
 from nrm.errors import EnvError
-from nrm.machines import MooreMachine, TaskSet
+from nrm.machines import MooreMachine, TaskSet, as_task_set
 from nrm.observations import ObservationSpec, Parts
 
 AnyEnv = gymnasium.Env[Any, Any]

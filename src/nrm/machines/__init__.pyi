@@ -94,6 +94,8 @@ from .task import (
 )
 from .task_set import (
     TaskSet as TaskSet,
+    as_task_set as as_task_set,
+    machine_or_tasks as machine_or_tasks,
     task_view as task_view,
     view_columns as view_columns,
     view_width as view_width,

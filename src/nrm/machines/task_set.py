@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 from nrm.machines.task import MachineLike, Task, as_machine
+
+One = TypeVar("One")
+Many = TypeVar("Many")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +132,25 @@ class TaskSet:
         """(states, width) what policies see from each state of `union`."""
         return task_view(self.union)
 
+    def either(self, one: One, many: Many) -> One | Many:
+        """What suits a single task, whose states a policy can see, or what suits many."""
+        return one if len(self) == 1 else many
+
     def __repr__(self) -> str:
         return (
             f"TaskSet({len(self)} tasks over {self.alphabet.amount} {self.alphabet.kind} letters, "
             f"{len(self.task_of_state):,} states, {self.max_states} at most)"
         )
+
+
+def as_task_set(tasks: MachineLike | TaskSet) -> TaskSet:
+    """Some tasks as they are, or the set of the only one."""
+    return tasks if isinstance(tasks, TaskSet) else TaskSet.of([tasks])
+
+
+def machine_or_tasks(given: MachineLike | TaskSet) -> MooreMachine | TaskSet:
+    """A machine, or a task set as it is."""
+    return given if isinstance(given, TaskSet) else as_machine(given)
 
 
 def view_columns(alphabet: Alphabet) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from nrm.aliases import BoolArray, FloatArray
+from nrm.aliases import BoolArray, FloatArray, IntArray
 from nrm.errors import EpisodeError, listing
 from nrm.inference import Episode as Episode
 from nrm.inference import joined, split
-from nrm.machines import LevelCodec, MachineLike, MooreMachine, TaskSet, as_machine
+from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
 from nrm.neural.episodes import EpisodeBatch, ObservationTable
 
 UNKNOWN = -1
@@ -76,11 +76,10 @@ def mistaken(allowed: BoolArray, noise: float, answers: int, place: str) -> Floa
     return np.where(allowed.all(1, keepdims=True), 1.0, weights)
 
 
-def accepting_potentials(machine: MooreMachine | TaskSet) -> BoolArray | None:
+def accepting_potentials(accepting: BoolArray, level_of_state: IntArray) -> BoolArray | None:
     """(potentials,) whether accepting states have each; None where one is shared with a state that does not accept."""
-    states = machine.union if isinstance(machine, TaskSet) else machine
-    shared = np.zeros((2, len(machine.levels)), dtype=bool)
-    shared[states.accepting.astype(int), machine.level_of_state] = True
+    shared = np.zeros((2, int(level_of_state.max()) + 1), dtype=bool)
+    shared[accepting.astype(int), level_of_state] = True
     return None if (shared[0] & shared[1]).any() else shared[1]
 
 
@@ -118,14 +117,15 @@ class EpisodeBuffer:
         begin = np.unique(tasks.level_of_state[tasks.initial])
         # Tasks that begin at different potentials can be judged, but their rewards do not tell the potential.
         initial = float(tasks.levels[begin[0]]) if len(begin) == 1 else None
-        return cls(tasks.levels, initial, table, accepting_potentials(tasks))
+        accepting = accepting_potentials(tasks.union.accepting, tasks.level_of_state)
+        return cls(tasks.levels, initial, table, accepting)
 
     @classmethod
     def for_machine(cls, machine: MachineLike) -> EpisodeBuffer:
         """An empty buffer for episodes of a machine, or of a task."""
         known = as_machine(machine)
         codec = LevelCodec.of(known)
-        return cls(codec.levels, codec.initial, accepting=accepting_potentials(known))
+        return cls(codec.levels, codec.initial, accepting=accepting_potentials(known.accepting, known.level_of_state))
 
     def __len__(self) -> int:
         return len(self._episodes)

@@ -272,15 +272,7 @@ def extract(
     separate are merged. Rewards do not show acceptance: states with the highest potential accept.
     """
     machine = model.machine if isinstance(model, NeuralRewardMachine) else model
-    with torch.no_grad():
-        columns = machine.transition_probs().argmax(-1).cpu().numpy().T
-        level = machine.reward_probs().argmax(-1).cpu().numpy()
-    levels = machine.levels.cpu().numpy()
-    outputs = levels[level]
-    table = columns.astype(np.int32)
-    found = MooreMachine(
-        machine.alphabet, machine.letters, table, outputs == float(levels.max()), outputs, machine.initial
-    )
+    found = machine.most_probable()
     if episodes is not None:
         if not isinstance(model, NeuralRewardMachine):
             raise LearningError("to extract with episodes, give the whole model: its grounder reads them")

@@ -29,8 +29,8 @@ class EpisodeBatch(NamedTuple):
     """(batch, time) what is known of the potential after the step: its index, or a code of `evidence`; 0 at padding."""
     lengths: Tensor
     """(batch,) steps of each episode."""
-    tasks: Tensor | None = None
-    """(batch,) the number of each episode's task, where the model has many."""
+    tasks: Tensor
+    """(batch,) the number of each episode's task; -1 where nobody says."""
     evidence: Tensor | None = None
     """(codes, potentials) the weights behind the codes in `levels`; None where all of them are exact potentials."""
 
@@ -47,7 +47,7 @@ class EpisodeBatch(NamedTuple):
             for parts in ([episode.seen for episode in episodes], [episode.levels for episode in episodes])
         )
         lengths = torch.tensor([len(episode) for episode in episodes])
-        return cls(observations, seen, levels, lengths, torch.tensor(numbers) if numbers else None, evidence)
+        return cls(observations, seen, levels, lengths, torch.tensor(numbers or [-1] * len(episodes)), evidence)
 
     @property
     def mask(self) -> Tensor:
@@ -69,9 +69,9 @@ class EpisodeBatch(NamedTuple):
 
     def rows(self, episodes: Tensor, longest: int) -> EpisodeBatch:
         """Some of the episodes, cut to so many steps, with all observations."""
-        tasks = None if self.tasks is None else self.tasks[episodes]
         seen, levels = self.seen[episodes, :longest], self.levels[episodes, :longest]
-        return EpisodeBatch(self.observations, seen, levels, self.lengths[episodes], tasks, self.evidence)
+        lengths, tasks = self.lengths[episodes], self.tasks[episodes]
+        return EpisodeBatch(self.observations, seen, levels, lengths, tasks, self.evidence)
 
     def weighed(self, potentials: Tensor) -> Tensor:
         """(…, codes) the probability of what is known of a step, by its code, from that of each potential (…)."""
@@ -101,8 +101,8 @@ class EpisodeBatch(NamedTuple):
 
     def to(self, device: torch.device | str) -> EpisodeBatch:
         """The batch on another device."""
-        observations, seen, levels, lengths = (field.to(device) for field in self[:4])
-        tasks, evidence = (None if field is None else field.to(device) for field in (self.tasks, self.evidence))
+        evidence = None if self.evidence is None else self.evidence.to(device)
+        observations, seen, levels, lengths, tasks = (field.to(device) for field in self[:5])
         return EpisodeBatch(observations, seen, levels, lengths, tasks, evidence)
 
 
@@ -136,7 +136,7 @@ def pack(observations: Values, lengths: Tensor | Sequence[int] | None, levels: V
         )
     else:
         labels = torch.where(mask, levels.long(), 0)
-    return EpisodeBatch(observations[mask], index, labels, counts)
+    return EpisodeBatch(observations[mask], index, labels, counts, torch.full_like(counts, -1))
 
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from nrm.errors import AlphabetError, ContradictionError, EpisodeError
-from nrm.machines import LevelCodec, MachineLike, TaskSet, as_machine
+from nrm.machines import LevelCodec, MachineLike, MooreMachine, TaskSet, machine_or_tasks
 from nrm.neural.buffer import UNKNOWN
 from nrm.neural.emission import EMISSIONS, Emission, Values, as_tensor, check_finite
 from nrm.neural.episodes import EpisodeBatch, gathered, pack
@@ -86,7 +86,7 @@ class NeuralRewardMachine(nn.Module):
 
         By default one probability for each proposition where a letter each would be too many.
         """
-        known = machine if isinstance(machine, TaskSet) else as_machine(machine)
+        known = machine_or_tasks(machine)
         alphabet = known.alphabet
         chosen: Emission = emission or ("categorical" if alphabet.is_small else "independent")
         said = EMISSIONS[chosen](alphabet)
@@ -228,8 +228,7 @@ class NeuralRewardMachine(nn.Module):
 
     def of_task(self, number: int) -> NeuralRewardMachine:
         """The model of one of many tasks, with the same grounder."""
-        tasks = self.tasks
-        return self if tasks is None else NeuralRewardMachine(self.grounder, tasks.machines[number], self.emission)
+        return NeuralRewardMachine(self.grounder, self.machine.of_task(number), self.emission)
 
     def initial_belief(self, batch: int = 1) -> Tensor:
         """(batch, states) all probability on the initial state."""
@@ -308,8 +307,18 @@ def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emiss
     """What a model is given, as a module."""
     if isinstance(machine, ProbabilisticMoore):
         return machine
-    if isinstance(machine, TaskSet):
-        return TaskMachines(machine, counted=emission == "independent")
-    known = as_machine(machine)
-    joint = True if emission == "categorical" and known.alphabet.is_listable else None
-    return ProbabilisticMoore.from_machine(known, joint=joint)
+    known = machine_or_tasks(machine)
+    module: ProbabilisticMoore = _MODULES[type(known)](known, emission)
+    return module
+
+
+def _of_machine(machine: MooreMachine, emission: Emission) -> ProbabilisticMoore:
+    joint = True if emission == "categorical" and machine.alphabet.is_listable else None
+    return ProbabilisticMoore.from_machine(machine, joint=joint)
+
+
+def _of_tasks(tasks: TaskSet, emission: Emission) -> ProbabilisticMoore:
+    return TaskMachines(tasks, counted=emission == "independent")
+
+
+_MODULES: dict[type, Callable[[Any, Emission], ProbabilisticMoore]] = {MooreMachine: _of_machine, TaskSet: _of_tasks}

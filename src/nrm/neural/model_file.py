@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from nrm.errors import ConfigError, FileError, ModelFileError, NrmError, listing, shorten
 from nrm.files import check_members, make_folder, read_bytes, write_bytes
-from nrm.machines import Alphabet, pool_bytes, pool_from_bytes
+from nrm.machines import Alphabet, pool_from_bytes
 from nrm.neural.emission import ClassCounting
 from nrm.neural.grounders import GROUNDERS, entry_of
 from nrm.neural.model import NeuralRewardMachine
@@ -39,7 +39,7 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
             "kind": entry or "custom",
             "config": {} if entry is None else model.grounder.config,
         },
-        "machine": _about(machine) if model.tasks is None else {"tasks": _as_tensor(pool_bytes(model.tasks))},
+        "machine": machine.described(),
         "weights": {name: value.detach().cpu() for name, value in model.state_dict().items()},
     }
     whole = io.BytesIO()
@@ -47,26 +47,6 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
     make_folder(target.parent)
     write_bytes(target, whole.getvalue())
     return target
-
-
-def _about(machine: ProbabilisticMoore) -> dict[str, Any]:
-    return {
-        "symbols": list(machine.alphabet.symbols),
-        "kind": machine.alphabet.kind,
-        "occurring": None if machine.alphabet.occurring is None else list(machine.alphabet.occurring),
-        "states": machine.states,
-        "classes": machine.classes,
-        "initial": machine.initial,
-        "temperature": machine.temperature,
-        "learned": list(machine.learned),
-        "dtype": str(machine.dtype),
-        "counting": None if machine.counting is None else machine.counting.described(),
-    }
-
-
-def _as_tensor(data: bytes) -> Tensor:
-    """Bytes, as files of torch hold them."""
-    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
 def load_model(path: str | Path, grounder: nn.Module | None = None, *, trust: bool = False) -> NeuralRewardMachine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from nrm.automata import LetterClasses, ListedLetters
 from nrm.errors import AlphabetError, LearningError, LimitError, MachineError
-from nrm.machines import Alphabet, MooreMachine, TaskSet
+from nrm.machines import Alphabet, MooreMachine, TaskSet, minimise
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.recursion import DenseChain, SparseChain, moved
@@ -267,6 +267,37 @@ class ProbabilisticMoore(nn.Module):
     def name_of(self, batch: EpisodeBatch, episode: int) -> str:  # noqa: ARG002 - there is one machine only
         """How messages speak of the machine of an episode."""
         return "this machine"
+
+    @torch.no_grad()
+    def most_probable(self) -> MooreMachine:
+        """The machine of the most probable transitions and potentials; states with the highest potential accept."""
+        table = self.transition_probs().argmax(-1).cpu().numpy().T.astype(np.int32)
+        levels = self.levels.cpu().numpy()
+        outputs = levels[self.reward_probs().argmax(-1).cpu().numpy()]
+        return MooreMachine(self.alphabet, self.letters, table, outputs == float(levels.max()), outputs, self.initial)
+
+    def known(self) -> TaskSet:
+        """The tasks: here the only one, which may have been learned."""
+        return TaskSet.of([minimise(self.most_probable(), by="outputs")])
+
+    def of_task(self, number: int) -> ProbabilisticMoore | MooreMachine:  # noqa: ARG002 - there is one machine only
+        """The machine of a task."""
+        return self
+
+    def described(self) -> dict[str, Any]:
+        """What files say of it, beside its tensors."""
+        return {
+            "symbols": list(self.alphabet.symbols),
+            "kind": self.alphabet.kind,
+            "occurring": None if self.alphabet.occurring is None else list(self.alphabet.occurring),
+            "states": self.states,
+            "classes": self.classes,
+            "initial": self.initial,
+            "temperature": self.temperature,
+            "learned": list(self.learned),
+            "dtype": str(self.dtype),
+            "counting": None if self.counting is None else self.counting.described(),
+        }
 
     def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
         """Fresh logits of some learned parts; transitions with a pull towards staying."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from nrm.errors import EpisodeError
-from nrm.machines import TaskSet
+from nrm.machines import MooreMachine, TaskSet, pool_bytes
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.moore import COUNTED, Part, ProbabilisticMoore
@@ -155,6 +156,18 @@ class TaskMachines(ProbabilisticMoore):
         """How messages speak of the machine of an episode."""
         return f"the task {self.tasks.names[int(self._numbers(batch)[episode])]}"
 
+    def known(self) -> TaskSet:
+        """The tasks."""
+        return self.tasks
+
+    def of_task(self, number: int) -> MooreMachine:
+        """The machine of a task."""
+        return self.tasks.machines[number]
+
+    def described(self) -> dict[str, Any]:
+        """The task set, as files of torch hold bytes."""
+        return {"tasks": torch.frombuffer(bytearray(pool_bytes(self.tasks)), dtype=torch.uint8)}
+
     def states_of(self, batch: EpisodeBatch) -> int:
         """The number of states of the largest machine of a batch."""
         return int(self.sizes[self._numbers(batch)].max())
@@ -164,7 +177,7 @@ class TaskMachines(ProbabilisticMoore):
         return self.rows(self._numbers(batch), self.states_of(batch))
 
     def _numbers(self, batch: EpisodeBatch) -> Tensor:
-        if batch.tasks is None:
+        if bool((batch.tasks < 0).all()):
             give = "buffer.add(…, task=number), or take one: model.of_task(number)"
             raise EpisodeError(f"the model has many tasks; episodes must say which they are of: {give}")
         wrong = (batch.tasks < 0) | (batch.tasks >= len(self.sizes))

@@ -188,7 +188,7 @@ def _try(
 ) -> None:
     first = next(iter(kind.values())).records[0]
     loaded = [trainer for mine in agents.values() for _, trainer in mine]
-    trained = [pool for pool in (trainer.tasks for trainer in loaded) if pool]
+    trained = [pool for trainer in loaded for pool in trainer.tasks.either((), (trainer.tasks,))]
     pool = trained[0] if trained else first.config.pool  # the file of a family may be gone
     assert pool
     formulas = choose(first.config, trained, count, given) if trained else []

@@ -6,7 +6,7 @@ Recipes are settings that belong together, as small TOML files; ours are in the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from nrm.files import parse_toml, read_text
 from nrm.machines import RewardScheme, Task, alphabet_of, is_machine_file, task_of_machine_file
 from nrm.runs.config import RunConfig
 from nrm.runs.sections import Changes, Sections, base_sections, changed
-from nrm.runs.tasks import NO_RECIPE, Family, OneTask, about
+from nrm.runs.tasks import NO_RECIPE, about, asked
 from nrm.runs.words import AUTO
 from nrm.samplers import TaskSetConfig
 
@@ -123,17 +123,11 @@ def choose_run(
     `device`: cpu, cuda or auto. `also`: sections that `settings` may have although this run does not use them.
     `reward`: another reward scheme than that of the task.
     """
-    if tasks is not None and task is not None:
+    if None not in (task, tasks):
         raise ConfigError(f"a task ({task}) and a task sampler ({tasks}) are given together; give one of them")
     changes = settings or {}
     place = env_as_set(env, changes)
-    if tasks is None:
-        one = task if isinstance(task, Task) else _task(task, place)
-        what: OneTask | Family = OneTask.of(one if reward is None else replace(one, reward=reward))
-    elif reward is None:
-        what = Family(tasks)
-    else:
-        raise ConfigError("a reward scheme is for one task (--task), and task samplers have their own; drop --reward")
+    what = asked(lambda: task if isinstance(task, Task) else _task(task, place), tasks, reward)
     chosen, usual = what.suits(place, algorithm)
     followed = read_recipe(usual if recipe == AUTO else recipe)
     sections = followed.applied(base_sections(place, method, ALGORITHMS[chosen].config(), what))

@@ -85,6 +85,7 @@ RETIRED: Mapping[str, Any] = {
     "env.tile": 8,
     "env.copies": 2,
     "env.view_size": 7,
+    "env.actions": "used",
 }
 """Settings of the last release that are gone, with the value that does what always happens now; None where there is
 none such."""

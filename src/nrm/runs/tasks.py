@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from gymnasium import spaces
 
 from nrm.agents import METHODS, Trainer, check_new_tasks
 from nrm.aliases import Json
-from nrm.envs import EnvConfig, TaskSpace, WithoutMemory, many_task_envs
+from nrm.envs import EnvConfig, TaskSpace, many_task_envs
 from nrm.errors import ConfigError, FileError, NrmWarning, listing
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import (
@@ -48,6 +48,16 @@ TASKS_FILE = "tasks.npz"
 def about(task: str, family: str | None) -> OneTask | Family:
     """What a run is about: the task of a text, or a family of tasks."""
     return OneTask(task) if family is None else Family(family)
+
+
+def asked(task: Callable[[], Task], family: str | None, reward: RewardScheme | None = None) -> OneTask | Family:
+    """The same of a task that is read only where there is no family; `reward`: another scheme than that of the task."""
+    if family is None:
+        one = task()
+        return OneTask.of(one if reward is None else replace(one, reward=reward))
+    if reward is not None:
+        raise ConfigError("a reward scheme is for one task (--task), and task samplers have their own; drop --reward")
+    return Family(family)
 
 
 @dataclass(frozen=True)
@@ -102,10 +112,6 @@ class OneTask:
         symbols = self.task.alphabet.symbols
         fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
         return next((paper for paper in fitting if paper.formula(symbols) == self.task.formula), None)
-
-    def without_memory(self, config: RunConfig) -> WithoutMemory | None:
-        """What the best policies without memory earn; None where nobody can compute it."""
-        return config.env_config.without_memory(self.task.machine(), config.end)
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """The algorithm of that name, or if it is auto the one that suits an environment; and the recipe that does.
@@ -204,9 +210,6 @@ class Family:
     def content(self) -> str:
         """What makes the tasks of two runs the same."""
         return f"family {self.name}"
-
-    def without_memory(self, _: RunConfig) -> None:
-        """Unknown of many tasks."""
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """PPO, as observations and tasks hardly come again together; and the recipe that the environment names."""

@@ -21,6 +21,7 @@ from nrm.machines import (
     MooreMachine,
     Penalties,
     TaskSet,
+    as_task_set,
     machine_from_dict,
     machine_to_dict,
     pool_bytes,
@@ -87,8 +88,8 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
         algorithm.save(folder / AGENT, exclude=excluded)
         if isinstance(known, NeuralRewardMachine):
             save_model(folder / MODEL, known)
-        if isinstance(known, TaskSet):
-            (folder / TASKS).write_bytes(pool_bytes(known))
+        else:
+            (folder / TASKS).write_bytes(pool_bytes(as_task_set(known)))
         if (normalised := _normaliser(env)) is not None:
             normalised.save(str(folder / NORMALISER))
         whole = shutil.make_archive(made + "/whole", "zip", folder)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.errors import EpisodeError, LimitError
-from nrm.machines import MachineLike, TaskSet, as_machine
+from nrm.machines import MachineLike, TaskSet, as_task_set
 from nrm.neural import EpisodeBuffer, NeuralRewardMachine, grounded_traces
 from nrm.shortcuts import Shortcuts, TaskSetShortcuts, best_symmetry, shortcuts, task_set_shortcuts
 
@@ -49,12 +49,9 @@ class AccuracyMeter:
 
     def __init__(self, tasks: MachineLike | TaskSet) -> None:
         self._find: Callable[[], Shortcuts | TaskSetShortcuts]
-        if isinstance(tasks, TaskSet):
-            machine, self._machines = tasks.union, tasks.machines
-            self._find = partial(task_set_shortcuts, tasks)
-        else:
-            machine, self._machines = as_machine(tasks), ()
-            self._find = partial(shortcuts, machine)
+        known = as_task_set(tasks)
+        machine, self._machines = known.union, known.either((), known.machines)
+        self._find = known.either(partial(shortcuts, machine), partial(task_set_shortcuts, known))
         self._same = tuple(range(machine.states))
         self._known: Shortcuts | TaskSetShortcuts | None = None
         self.note = ""

@@ -209,15 +209,19 @@ class Tracker:
             return self.memory.read(carry, Transition(seen, None, self._unused, paid, truth, known))
 
 
+_MEMORIES: dict[type, Callable[[Any, Belief], Memory]] = {
+    NeuralRewardMachine: lambda model, belief: belief_memory(model.eval(), None, belief),
+    MooreMachine: lambda machine, _: StateMemory.of(machine),
+    TaskSet: lambda tasks, _: StateMemory(tasks),
+    MachineLearning: lambda learning, _: learning.memory,
+}
+"""What follows a model, by its type."""
+
+
 def _memory(model: object, belief: Belief) -> Memory:
     """What follows a model."""
-    if isinstance(model, NeuralRewardMachine):
-        return belief_memory(model.eval(), None, belief)
-    if isinstance(model, MooreMachine):
-        return StateMemory.of(model)
-    if isinstance(model, TaskSet):
-        return StateMemory(model)
-    if isinstance(model, MachineLearning):
-        return model.memory
+    for kind, made in _MEMORIES.items():
+        if isinstance(model, kind):
+            return made(model, belief)
     able = "a NeuralRewardMachine, MooreMachine, TaskSet or nrm.tracking.unknown_machine()"
     raise EnvError(f"a belief comes from {able}, not from {type(model).__name__}")

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nrm.errors import EnvError, NrmError, listing, unknown
-from nrm.machines import MachineLike, MooreMachine, TaskSet, as_machine
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_task_set, machine_or_tasks
 from nrm.neural import Emission, NeuralRewardMachine, named_grounder
 from nrm.observations import Parts
 from nrm.tracking import Belief, MachineLearning, Tracker
@@ -126,7 +126,7 @@ Model = NeuralRewardMachine | MooreMachine | MachineLearning | TaskSet
 
 def as_model(value: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet) -> Model:
     """A model as it is, or the machine of a task."""
-    return value if isinstance(value, (NeuralRewardMachine, TaskSet, MachineLearning)) else as_machine(value)
+    return value if isinstance(value, (NeuralRewardMachine, MachineLearning)) else machine_or_tasks(value)
 
 
 def model_for(
@@ -188,9 +188,11 @@ def check_same_task(model: Model, others: Iterable[object]) -> None:
     A neural machine of one task is given nothing, so it may be another than the environment's.
     """
     given = model.tasks if isinstance(model, NeuralRewardMachine) else model
-    known = given.union if isinstance(given, TaskSet) else given
+    if given is None or isinstance(given, MachineLearning):
+        return
+    known = as_task_set(given).union
     for other in others:
-        if isinstance(known, MooreMachine) and isinstance(other, MooreMachine) and other != known:
+        if isinstance(other, MooreMachine) and other != known:
             raise EnvError(f"the task that is given ({_sizes(known)}) is not the environment's ({_sizes(other)})")
 
 

@@ -33,7 +33,8 @@ def episode_batch(machine: MooreMachine, seen: list[list[int]], letters: list[li
         for step, letter in enumerate(read):
             state = machine.next_state(state, letter)
             index[row, step], levels[row, step] = made[step], int(machine.level_of_state[state])
-    return EpisodeBatch(torch.zeros(1), index, levels, torch.tensor([len(made) for made in seen]))
+    lengths = torch.tensor([len(made) for made in seen])
+    return EpisodeBatch(torch.zeros(1), index, levels, lengths, -torch.ones_like(lengths))
 
 
 def enumerated(machine: MooreMachine, batch: EpisodeBatch, probabilities: Tensor) -> tuple[Tensor, Tensor]:

@@ -174,11 +174,9 @@ def test_restarts_and_drafts_keep_the_task_of_each_episode() -> None:
     seen = torch.arange(160).view(80, 2)
     batch = EpisodeBatch(torch.zeros(160, 1), seen, torch.zeros_like(seen), lengths, torch.arange(80))
     twice = _repeated(batch, 2, 160)
-    assert twice.tasks is not None
     assert twice.tasks.tolist() == [*range(80), *range(80)]
     assert torch.equal(twice.seen[80:], seen + 160)
     some = _drafted(batch, 0.5, torch.Generator().manual_seed(0))
-    assert some.tasks is not None
     assert len(some.tasks) < 80
     assert torch.equal(some.seen[:, 0], 2 * some.tasks)
     assert torch.equal(some.lengths, lengths[some.tasks])

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.envs import BatchedEnv, tasks_of
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
 from nrm.observations import ObservationSpec
 from nrm.registry import Registry
@@ -69,14 +69,8 @@ class Network(Protocol):
     def summary(self, features: Tensor) -> Tensor:
         """(…, reads) what memories that learn read of features (…, width)."""
 
-    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n, scores) for acting, from features (n, width) and the memory's (n, size)."""
-
-    def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        """(n,) for bootstrapping."""
-
     def __call__(self, features: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, scores) and (n,) values, for learning."""
+        """(n, scores) of the policy and (n,) values, from features (n, width) and the memory's (n, size)."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +105,9 @@ def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> N
     """The settings with a network in place of auto; `images`: the name of the one for images, one task."""
     if config.encoder != "auto":
         return config
-    many = tasks_of(env) is not None
-    encoder = {"entries": "parts", "image": "planning" if many else images}.get(env.spec.kind, "paper")
-    if env.spec.kind == "numbers" and len(env.shape) == 1 and many:
-        encoder = "fourier"
+    numbers = env.tasks.either("paper", "fourier") if len(env.shape) == 1 else "paper"
+    kinds = {"entries": "parts", "image": env.tasks.either(images, "planning"), "numbers": numbers}
+    encoder = kinds.get(env.spec.kind, "paper")
     if env.spec.kind == "image" and (is_grid(env.shape) or env.spec.toroidal):  # all is seen from the agent already
         encoder = "dynamic"
     return replace(config, encoder=encoder)

@@ -42,14 +42,6 @@ class SharedTrunk(nn.Module):
         hidden = self.hidden(features, memory)
         return self.actor(hidden), self.critic(hidden).squeeze(-1)
 
-    def logits(self, features: Tensor, memory: Tensor) -> Tensor:
-        result: Tensor = self.actor(self.hidden(features, memory))
-        return result
-
-    def value(self, features: Tensor, memory: Tensor) -> Tensor:
-        result: Tensor = self.critic(self.hidden(features, memory)).squeeze(-1)
-        return result
-
     def summary(self, features: Tensor) -> Tensor:
         result: Tensor = self.read(features).tanh()
         return result

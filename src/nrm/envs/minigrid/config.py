@@ -182,7 +182,6 @@ FAMILIES = ("MiniGrid-", "BabyAI-")
 PREFIX = "minigrid:"
 """What the names of these environments begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""
 
-Actions = Literal["used", "all"]
 View = Literal["grid", "agent"]
 
 
@@ -195,8 +194,6 @@ class MiniGridConfig(LabelledConfig):
     env_names = (f"{PREFIX}ID",)
     titled = ("source", "view")
 
-    actions: Actions = "used"
-    """used: the actions that matter for the ready task, if there is one. all: the seven actions."""
     view: View = "grid"
     """grid: the whole grid from above. agent: the 7x7 tiles in front of the agent (`--env.kwargs.agent_view_size 5` for
     another size). A tile has 8x8 pixels."""
@@ -270,7 +267,7 @@ def minigrid_images(
     images = GridImages if config.view == "grid" else AgentImages
     seen = images(env, text=render_mode == "ansi")
     ready = ready_task(config.source)
-    if ready is None or config.actions == "all":
+    if ready is None:
         return seen
     return ChosenActions(seen, tuple(ACTIONS.index(name) for name in ready.actions))
 

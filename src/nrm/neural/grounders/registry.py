@@ -91,7 +91,8 @@ class PlainReading:
         """Some observations, as episodes of one step."""
         order = torch.randperm(len(batch.observations), generator=generator)[:256].to(batch.observations.device)
         seen = torch.arange(len(order), device=order.device)[:, None]
-        return EpisodeBatch(batch.observations[order], seen, torch.zeros_like(seen), torch.ones_like(seen[:, 0]))
+        ones = torch.ones_like(order)
+        return EpisodeBatch(batch.observations[order], seen, torch.zeros_like(seen), ones, -ones)
 
 
 class RecurrentGrounder(Grounder):
