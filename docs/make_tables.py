@@ -284,6 +284,23 @@ def grounding() -> str | None:
     return drawn(heads, [*rows, ["all", *cells(None)]])
 
 
+def terminal() -> str | None:
+    """Rewards at the end of an episode beside rewards at every step."""
+    found = summary("terminal-rewards")
+    if found is None:
+        return None
+    columns = [(method, reward) for method in ("rm", "nrm") for reward in ("distance", "terminal")]
+    rows = [
+        [
+            f"{number}: `{task}`",
+            *(cell(found, [f"{number} {method} {reward}"], Column("", "test")) for method, reward in columns),
+            cell(found, [f"{number} nrm terminal"], Column("", "grounding", form=percent)),
+        ]
+        for number, task in enumerate(TASKS, 1)
+    ]
+    return drawn(["task", "RM", "RM, at the end", "NRM", "NRM, at the end", "grounding, at the end"], rows)
+
+
 def recordings() -> str | None:
     """Event detectors from judged recordings."""
     found = summary("recordings")
@@ -406,6 +423,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "hidden-symbols": hidden_symbols,
     "grounding": grounding,
     "recordings": recordings,
+    "terminal": terminal,
     "continuous": continuous,
     "shortcuts": shortcuts,
     "groundability": groundability,
