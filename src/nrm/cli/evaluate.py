@@ -11,7 +11,7 @@ from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import STUCK, AgentOptions, FamilyOptions, JsonOption
-from nrm.cli.terminal import plain_console, print_records, stage_progress, table
+from nrm.cli.terminal import cell, plain_console, print_records, stage_progress, table
 from nrm.settings import Count
 
 if TYPE_CHECKING:
@@ -139,10 +139,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             count = 100 if self.count is None else self.count
             pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:
-                print(
-                    f"nrm: the sampler has only {len(pool)} tasks, not --count {self.count}",
-                    file=sys.stderr,
-                )
+                print(f"nrm: the sampler has only {len(pool)} tasks, not --count {self.count}", file=sys.stderr)
         else:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)
@@ -198,13 +195,13 @@ def _print_outcomes(tasks: list[Json], sizes: list[Json]) -> None:
 
 def _print_table(greedy: Figures, sampled: Figures) -> None:
     """Both side by side; what neither has a value of is left out."""
-    rows = []
-    for key in greedy:
-        if greedy[key] is sampled[key] is None:
-            continue
-        share = key == "success_rate" or "accuracy" in key
-        cells = (
-            "-" if value is None else f"{value:{'.1%' if share else 'g'}}" for value in (greedy[key], sampled[key])
+    rows = [
+        (
+            key.replace("_", " ").replace("modulo shortcuts", "up to equivalence"),
+            cell(key, best),
+            cell(key, sampled[key]),
         )
-        rows.append((key.replace("_", " ").replace("modulo shortcuts", "up to equivalence"), *cells))
+        for key, best in greedy.items()
+        if not best is sampled[key] is None
+    ]
     plain_console().print(table(("in these episodes", "greedy", "sampled"), rows, numbers=("greedy", "sampled")))

@@ -49,11 +49,12 @@ def print_records(title: str, headings: Mapping[str, str], records: Sequence[Map
     """A table with a column a key; `headings` renames some, or leaves them out. Numbers are flush right."""
     columns = {key: headings.get(key, key) for key in records[0] if headings.get(key, key)}
     numbers = [columns[key] for key in columns if isinstance(records[0][key], int | float)]
-    rows = [[_cell(key, record[key]) for key in columns] for record in records]
+    rows = [[cell(key, record[key]) for key in columns] for record in records]
     plain_console().print(table(list(columns.values()), rows, numbers, title))
 
 
-def _cell(key: str, value: object) -> str:
+def cell(key: str, value: object) -> str:
+    """A value of a table: shares in percent, and a dash for what is unknown."""
     if isinstance(value, float):
         return f"{value:.1%}" if "success" in key or "worst" in key or "accuracy" in key else f"{round(value, 1):g}"
     return "-" if value is None else str(value)
