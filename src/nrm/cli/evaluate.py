@@ -12,6 +12,7 @@ from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import STUCK, AgentOptions, FamilyOptions, JsonOption
 from nrm.cli.terminal import cell, plain_console, print_records, stage_progress, table
+from nrm.errors import listing
 from nrm.settings import Count
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         """The task that the agent was trained on: how well it does, greedily and by sampling."""
         from nrm.agents import evaluate, unrewarded
 
-        if any((self.task, self.family, self.greedy)):
-            raise UsageError(f"the agent in {self.folder} was trained on one task; drop --task, --family and --greedy")
+        if given := [f"--{name}" for name in ("task", "family", "greedy") if getattr(self, name)]:
+            raise UsageError(f"the agent in {self.folder} was trained on one task; drop {listing(given)}")
         count, belief = min(16, self.episodes), self.belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
             evaluate(trainer, config.build_env(count), self.episodes, self.seed, greedy=best, belief=belief)

@@ -113,8 +113,6 @@ class _GridProgress:
         self._total, self._ended = done + len(cells), done
         self._all = bars.add_task("runs", total=self._total, completed=done, note="")
         self._running: dict[str, tuple[TaskID, float]] = {}
-        self._shares: dict[str, float] = {}
-        """How much of each run under way is done."""
         if done:
             console.print(f"{done} of {self._total} runs are done already")
 
@@ -123,14 +121,13 @@ class _GridProgress:
         if event.kind == "begun":
             self._running[name] = self._bars.add_task(f"  {name}", total=amount, note=""), time.monotonic()
         elif event.kind == "progress":
-            self._shares[name] = event.reached / amount
             self._bars.update(self._running[name][0], completed=event.reached, note=f"return {event.mean:6.1f}")
         else:
             bar, began = self._running.pop(name)
-            self._shares.pop(name, None)
             self._bars.remove_task(bar)
             self._end(event, time.monotonic() - began)
-        self._bars.update(self._all, completed=self._ended + sum(self._shares.values()))
+        under_way = sum(bar.percentage / 100 for bar in self._bars.tasks if bar.id != self._all)
+        self._bars.update(self._all, completed=self._ended + under_way)
 
     def _end(self, event: Event, seconds: float) -> None:
         name = event.cell.name
