@@ -114,7 +114,7 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
     [
         (("--env", "map", "--task", "1", "--env.label", "a:b"), "unknown setting 'env.label'"),
         (("--env", "mine:Corridor", "--machine", "m.json", *TASK), "--task is given twice"),
-        (("--env", "mine:Corridor", "--task", "m.json"), "cannot read m.json"),
+        (("--env", "mine:Corridor", "--task", "m.json"), "m.json"),
         (("--env", "mine:Corridor"), "no task is given, and mine:Corridor has none of its own"),
         (("--env", "mine:Corridor", *TASK, "--env.label", "mine:holds"), "List all symbols that it can return"),
         (

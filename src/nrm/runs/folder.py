@@ -252,6 +252,7 @@ class RunFolder:
         if not saved and (self.path / METRICS_FILE).exists():
             raise FileError(f"{checkpoint} is missing, although metrics.csv has episodes; {self.way_out}")
         if not saved:
+            self.config()  # where there is no run, that is what is said
             raise FileError(f"the run in {self} has no checkpoint yet; use 'nrm train --resume {self}'")
         trainer = self._at_beginning("cpu")
         if max(saved, key=lambda one: one.stat().st_mtime_ns) == checkpoint:
