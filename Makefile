@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_DEMO := $(VENV)/.ready-demo
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: help setup demo test lint format bench pictures docs clean
+.PHONY: help setup demo test lint format bench fuzz faults pictures docs clean
 
 help:
 	@echo "make demo    set up, train one agent for many tasks from images, and write a report to out/demo/index.html"
@@ -14,6 +14,8 @@ help:
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"
 	@echo "make bench   run the benchmarks; writes to out/bench"
+	@echo "make fuzz    an hour of mutated inputs for every parser and loader; MINUTES=10 for less"
+	@echo "make faults  200 kills of runs and sweeps, and full disks; KILLS=30 for less"
 	@echo "make pictures  draw the machines that the documentation shows"
 	@echo "make docs    build the documentation into site"
 
@@ -63,6 +65,12 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.monitoring --out out/bench
 	$(BIN)/python -m benchmarks.robot --out out/bench
 	$(BIN)/python -m benchmarks.minigrid --out out/minigrid
+
+fuzz: $(READY)
+	$(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),60) --out out/reliability
+
+faults: $(READY)
+	$(BIN)/python -m benchmarks.faults --kills $(or $(KILLS),200) --sweeps 10 --ray 4 --out out/reliability
 
 pictures: $(READY)
 	for task in 1 2 3 4 5 6 7 8; do $(BIN)/nrm compile --task $$task --out docs/images/task-$$task.svg; done

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = ROOT / "docs" / "benchmarks"
+PAGES = ROOT / "docs"
 MARKED = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 Summary = Mapping[str, Any]
 
@@ -408,6 +408,30 @@ def layouts() -> str | None:
     return by_method("drawn-tasks", *columns)
 
 
+def fuzzed() -> str | None:
+    """What mutated inputs came to."""
+    if not (RESULTS / "fuzz.json").exists():
+        return None
+    found = json.loads((RESULTS / "fuzz.json").read_text())
+    keys = ("inputs", "targets", "read", "refused", "foreign", "slow", "CPU s")
+    return _marked_down(list(keys), [[f"{found[key]:,}" for key in keys]])
+
+
+def faulty() -> str | None:
+    """What kills and full disks came to, by what was killed."""
+    if not (RESULTS / "faults.json").exists():
+        return None
+    found = json.loads((RESULTS / "faults.json").read_text())
+    keys = ("kills", "full disks", "foreign errors", "other bytes", "cannot go on")
+    rows = [[name, *(f"{counts.get(key, 0):,}" for key in keys)] for name, counts in found.items()]
+    return _marked_down(["subject", *keys], rows)
+
+
+def _marked_down(headings: list[str], rows: list[list[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 TABLES: dict[str, Callable[[], str | None]] = {
     "patrol": patrol,
     "map-test": lambda: single("single-map", "test"),
@@ -427,6 +451,8 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "continuous": continuous,
     "shortcuts": shortcuts,
     "groundability": groundability,
+    "fuzz": fuzzed,
+    "faults": faulty,
 }
 """What makes each table."""
 
@@ -444,7 +470,7 @@ def filled(text: str) -> str:
 def main() -> int:
     """Write, or compare."""
     stale = []
-    for path in sorted(PAGES.glob("*.md")):
+    for path in sorted(PAGES.rglob("*.md")):
         text = path.read_text()
         if (new := filled(text)) != text:
             stale.append(path.name)

@@ -174,7 +174,7 @@ def _check_size(root: Ldlf) -> None:
             return 1
         return sum(args) * (max(node.bounds[0], node.bounds[1] or 0, 1) if node.op is Op.REPEAT else 1)
 
-    steps, most_steps = root.folded(written_out), 4_000  # some seconds of work
+    steps, most_steps = root.folded(written_out), 2_000  # a second of work
     if steps > most_steps:
         raise LimitError(
             f"with its repetitions written out the expression has {steps:,} steps (the limit is {most_steps:,}); "

@@ -56,7 +56,7 @@ class TraceReader:
             raise FileError(f"{self.source}, after line {self._line}: it is not UTF-8 text ({error.reason})") from None
 
     def _read(self, lines: Iterator[str]) -> Iterator[Steps]:
-        first = next((line for line in self._counted(lines) if line.strip("\ufeff \t\r\n")), None)
+        first = next((line for line in self._counted(lines) if line.lstrip("\ufeff").strip()), None)
         if first is None:
             raise FileError(f"{self.source} is empty; it needs at least one step")
         first = first.lstrip("\ufeff")
