@@ -119,9 +119,10 @@ def killed_at(operation: int, work: Callable[[], object]) -> Callable[[], object
 
         def count(event: str, _: object) -> None:
             nonlocal left
-            left -= event in OPERATIONS
-            if left < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+            if event in OPERATIONS:  # to be killed is an event, too
+                left -= 1
+                if left < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(count)
         return work()

@@ -22,6 +22,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -226,14 +227,9 @@ def targets(folder: Path) -> Mapping[str, Target]:
     """All that is attacked; `folder`: where seeds are made."""
     made: dict[str, Target] = {}
     for name, texts in FORMULAS.items():
-        logic: Any = LANGUAGES[name]
         seeds = [text.encode() for text in texts]
-        made[f"{name}, parsed"] = Target(
-            seeds, lambda path, logic=logic: logic.parse(_text(path)).brief(), changed_text
-        )
-        made[f"{name}, compiled"] = Target(
-            seeds, lambda path, name=name: _compiled(f"{name}: {_text(path)}"), changed_text
-        )
+        made[f"{name}, parsed"] = Target(seeds, partial(_read, name), changed_text)
+        made[f"{name}, compiled"] = Target(seeds, partial(_compiled, name), changed_text)
     machine = nrm.compile(RULE, symbols=SYMBOLS)
     for form, ending, change in (
         ("json", ".json", changed_json),
@@ -245,7 +241,7 @@ def targets(folder: Path) -> Mapping[str, Target]:
         made[f"machine, {form}"] = Target([machine_text(machine, text).encode()], load_machine, change, ending)
     wide = nrm.compile("visit(a, b)", propositions=[*"ab", *(f"p{number}" for number in range(14))])
     made["machine, diagram"] = Target([machine_text(wide, "json").encode()], load_machine, changed_json, ".json")
-    task = nrm.Task(read_formula(RULE).formula, machine.alphabet)  # type: ignore[arg-type]
+    task = nrm.Task(read_formula(RULE).formula, machine.alphabet)
     made["task file"] = Target([task_toml(task).encode()], load_task, changed_text, ".toml")
     grid = b'tasks = ["F gem", 1]\nenvs = ["map"]\nseeds = [0, 1]\n[settings.network]\nencoder = "paper"\n'
     made["sweep"] = Target([grid], load_grid, changed_text, ".toml")
@@ -266,7 +262,7 @@ def targets(folder: Path) -> Mapping[str, Target]:
     )
     for name, many in (("tables", [machine, machine]), ("diagrams", [wide])):
         pool = TaskSet(tuple(many), tuple(map(str, range(len(many)))))
-        seeds = written(folder / f"{name}.npz", lambda path, pool=pool: save_pool(path, pool, {"seed": 1}))
+        seeds = written(folder / f"{name}.npz", partial(save_pool, pool=pool, origin={"seed": 1}))
         made[f"tasks, {name}"] = Target(seeds, load_pool, changed_arrays, ".npz")
     model = NeuralRewardMachine(MlpGrounder(2, len(SYMBOLS)), machine)
     seeds = written(folder / "model.pt", lambda path: save_model(path, model))
@@ -287,8 +283,12 @@ def _text(path: Path) -> str:
     return path.read_text(errors="replace")
 
 
-def _compiled(text: str) -> object:
-    return nrm.compile(text, symbols=("a", "b", "c", *SYMBOLS))
+def _read(logic: str, path: Path) -> object:
+    return LANGUAGES[logic].parse(_text(path)).brief()
+
+
+def _compiled(logic: str, path: Path) -> object:
+    return nrm.compile(f"{logic}: {_text(path)}", symbols=("a", "b", "c", *SYMBOLS))
 
 
 def attack(name: str, target: Target, chance: random.Random, path: Path, found: Counter[str], out: Path) -> None:

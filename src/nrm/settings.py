@@ -12,7 +12,7 @@ import msgspec
 from nrm.errors import ConfigError, NrmError, unknown
 from nrm.registry import check_followed
 
-Count = Annotated[int, msgspec.Meta(ge=1)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Noise = Annotated[float, msgspec.Meta(ge=0, lt=0.5)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -173,8 +173,8 @@ def test_a_damaged_run_costs_only_what_it_holds(tmp_path: Path, good: Path, name
     shutil.copytree(good, tmp_path / "runs" / "good")
     shutil.copytree(good, tmp_path / "runs" / "bad")
     bad = tmp_path / "runs" / "bad"
-    config = json.loads((bad / "config.json").read_text())
-    (bad / "config.json").write_text(json.dumps({**config, "seed": 1}))
+    other = tmp_path / "runs" / "good" / "config.json"
+    other.write_text(json.dumps({**json.loads(other.read_text()), "seed": 1}))  # the first is shown
     (bad / name).write_text(DAMAGES[name])
     page = build_report(tmp_path / "runs", recorded=2)
     assert name in page.problems[bad]

@@ -69,7 +69,7 @@ def test_unknown_recipes_and_envs() -> None:
         read_recipe("papr")
     with pytest.raises(ConfigError, match=r"'imge'; did you mean 'image'\? \(environments: map, image, image-ep"):
         choose_run("1", "imge")
-    with pytest.raises(ConfigError, match="episodes must be at least 1, not 0"):
+    with pytest.raises(ConfigError, match="episodes must be at least 1 and at most 1,000,000,000,000, not 0"):
         choose_run("1", total_episodes=0)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv
 from nrm.machines import TaskSet
-from nrm.settings import Checked, Count
+from nrm.settings import Checked
 from nrm.tracking import Belief, Memory, Transition
 
 
@@ -22,9 +23,9 @@ class RecurrentConfig(Checked):
 
     section = "recurrent."
 
-    size: Count = 50
+    size: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 50
     """Units of each layer."""
-    layers: Count = 2
+    layers: Annotated[int, msgspec.Meta(ge=1, le=64)] = 2
     """Number of layers."""
 
 

@@ -23,6 +23,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from nrm.errors import escaped
+
 if TYPE_CHECKING:
     from nrm.sweeps import Cell, Event
 
@@ -41,7 +43,7 @@ def table(
     for heading in headings:
         made.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(escaped, row))
     return made
 
 

@@ -100,6 +100,12 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
             made = GROUNDERS[kind]
             if not (isinstance(made, type) and issubclass(made, nn.Module)):
                 raise ModelFileError(f"'{kind}' is no class of grounders; {give}")
+            if kind in GROUNDERS.own:
+                with torch.device("meta"):  # what takes no room is made first
+                    numbers = sum(one.numel() for one in made(**config).state_dict().values())
+                mine = (one for name, one in content["weights"].items() if name.startswith("grounder."))
+                if numbers != sum(one.numel() for one in mine):
+                    raise ModelFileError(f"the weights are not those of the grounder '{kind}' as it is described")
             grounder = made(**config)
         except ConfigError as error:
             raise ModelFileError(f"{error}; {give}") from None

@@ -24,6 +24,8 @@ from nrm.runs.tasks import Family, OneTask, about
 from nrm.settings import CODE
 
 CONFIG_VERSION = 2
+_LENGTH = (1, 10**12)
+_RANGES = {"total_episodes": _LENGTH, "total_timesteps": _LENGTH, "num_envs": (1, 10**5), "seed": (0, 2**63 - 1)}
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ class RunConfig:
     """Device of training: cpu, cuda or cuda:NUMBER."""
 
     def __post_init__(self) -> None:
-        for name, least in (("total_episodes", 1), ("num_envs", 1), ("seed", 0), ("total_timesteps", 1)):
-            if getattr(self, name) is not None and getattr(self, name) < least:
-                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        for name, (least, most) in _RANGES.items():
+            if (value := getattr(self, name)) is not None and not least <= value <= most:
+                raise ConfigError(f"{name} must be at least {least} and at most {most:,}, not {value}")
 
     @property
     def unit(self) -> Literal["episodes", "steps"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import zipfile
 from importlib import import_module
@@ -14,8 +13,9 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecNormalize
 from torch import nn
 
+from nrm.aliases import Json
 from nrm.errors import ConfigError, EnvError, ModelFileError
-from nrm.files import write_bytes, write_json
+from nrm.files import check_members, read_json, write_bytes, write_json
 from nrm.machines import (
     MachineLike,
     MooreMachine,
@@ -145,11 +145,14 @@ def _unpacked(path: str | Path, folder: Path) -> dict[str, Any]:
     """What the file says of itself; the files in it are put into a folder."""
     try:
         with zipfile.ZipFile(path) as archive:
+            check_members(archive.infolist(), str(path), ModelFileError)
             archive.extractall(folder)
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text()) if (folder / ABOUT).exists() else {}
+        about: Json = read_json(folder / ABOUT, Json) if (folder / ABOUT).exists() else {}
     except FileNotFoundError:
         raise ModelFileError(f"there is no file {path}") from None
-    except (OSError, zipfile.BadZipFile, ValueError) as error:
+    except ModelFileError:
+        raise
+    except Exception as error:  # zipfile and zlib raise all kinds on bytes that are no archive
         raise ModelFileError(f"{path} is no saved pair, or it is damaged: {error}") from None
     if about.get("format") != FORMAT["format"] or not (folder / AGENT).exists():
         raise ModelFileError(f"{path} holds no pair of agent and machine; was it written by save_pair?")

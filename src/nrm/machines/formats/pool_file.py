@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import Json
 from nrm.automata import unpacked
-from nrm.errors import FileError, NrmError, escaped
+from nrm.errors import FileError, NrmError
 from nrm.files import parse_json, read_arrays, read_bytes, write_bytes
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
@@ -95,7 +95,7 @@ def pool_from_bytes(data: bytes, source: str) -> tuple[TaskSet, Json]:
         letters = about["alphabet"]
         occurring = letters.get("occurring")
         alphabet = Alphabet.of_kind(letters["symbols"], letters["kind"], occurring)
-        pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(map(escaped, about["names"])))
+        pool = TaskSet(tuple(_machines(alphabet, arrays)), tuple(about["names"]))
         origin: Json = about["origin"]
     except FileError:
         raise

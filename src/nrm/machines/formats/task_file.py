@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from nrm.errors import FormulaError, NrmError, TaskFileError, escaped, unknown
+from nrm.errors import FormulaError, NrmError, TaskFileError, unknown
 from nrm.files import line_of, parse_json, parse_toml, read_text, write_text
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, Reading, is_paper_task, named_formula, read_formula
 from nrm.machines.alphabet import Alphabet
@@ -120,8 +120,7 @@ def _task(data: dict[str, Any]) -> Task:
         raise _KeyError(key, f"'{key}': {error}") from None
     if given.machine is not None:
         machine = _guarded("machine", lambda: machine_from_dict(parse_json(str(given.machine), "the text")))
-        return Task.from_machine(machine, escaped(given.name) or "machine")
-    given.name = escaped(given.name)
+        return Task.from_machine(machine, given.name or "machine")
     alphabet = _alphabet(given)
     reward: RewardScheme = given.reward or "distance"
     if given.levels is not None:
