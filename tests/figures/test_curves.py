@@ -17,7 +17,8 @@ def test_figure_2_has_the_papers_panels() -> None:
     assert titles == ["(a) map, class 1", "(b) map, class 2", "(c) image, class 1", "(d) image, class 2"]
     notes = [text for text in texts(figure) if "runs each" in text]
     assert notes == ["tasks 1, 2, 3, 4; 8 runs each", "tasks 5, 6, 7, 8; 8 runs each"] * 2
-    assert [len(panel.lines) for panel in figure.axes] == [3] * 4  # three methods
+    assert [len(panel.lines) for panel in figure.axes] == [3 + 2] * 4  # three methods and two references
+    assert {"best without memory", "best without observations"} <= set(texts(figure))
 
 
 def test_partial_grids_draw_what_there_is_and_say_it() -> None:

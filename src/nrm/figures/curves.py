@@ -15,6 +15,7 @@ from nrm.figures.series import Curve, Runs, Series, class_curve, count_note, gro
 from nrm.figures.style import (
     ACCURACY_LOOKS,
     BLACK,
+    REFERENCE_LOOKS,
     Look,
     file_part,
     legend_above,
@@ -30,6 +31,7 @@ from nrm.results import (
     iqm,
     performance_profile,
     probability_of_improvement,
+    without_memory,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def figure_2(runs: Runs) -> Iterator[Named]:
         numbers = ", ".join(str(paper.number) for task in tasks if (paper := task.about.paper))
         named = f"{LETTERS.get((env, number), '')}{env}, class {number}"
         _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
+        _references(panel, tasks)
     _finish(figure, panels, runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
@@ -74,6 +77,7 @@ def task_figures(runs: Runs) -> Iterator[Named]:
                     cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
                     curves = [(series, learning_curve(found, runs.window, axis)) for series, found in cells]
                     _draw(panel, curves, _titled(task))
+                    _references(panel, [task])
                 what = f"{env}: {axis.shown}, mean of {runs.window} episodes"
                 _finish(figure, panels, runs, what, axis.name)
                 yield f"{axis.files}-{file_part(env)}{part}", figure
@@ -136,6 +140,15 @@ def _line(panel: Axes, curve: Curve, look: Look) -> None:
         panel.yaxis.set_major_formatter("{x:.0%}")
 
 
+def _references(panel: Axes, tasks: Sequence[Group]) -> None:
+    """Lines of what the best policies without memory earn, as a mean over the tasks, where that can be computed."""
+    found = [without_memory(task.finished[0]) for task in tasks]
+    for name, (_, look) in REFERENCE_LOOKS.items():
+        earned = [getattr(one, name) for one in found if one is not None]
+        if len(earned) == len(tasks):
+            panel.axhline(sum(earned) / len(earned), color=look.colour, linestyle=look.line, linewidth=1.0, gid=name)
+
+
 def _finish(
     figure: Figure,
     panels: Sequence[Axes],
@@ -144,9 +157,11 @@ def _finish(
     over: str = "episode",
     looks: Sequence[tuple[str, Look]] | None = None,
 ) -> None:
-    """The legend of some looks, those of the runs if absent; the names of the axes."""
+    """The legend of some looks, those of the runs if absent, and of what any panel shows; the names of the axes."""
+    drawn = {line.get_gid() for panel in panels for line in panel.lines}
+    references = (shown for name, shown in REFERENCE_LOOKS.items() if name in drawn)
     band = "± deviation over runs" if any(panel.collections for panel in panels) else ""
-    legend_above(figure, runs.looks if looks is None else looks, band)
+    legend_above(figure, [*(runs.looks if looks is None else looks), *references], band)
     name_axes(figure, over, ylabel, runs.left_out)
 
 

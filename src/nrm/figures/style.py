@@ -40,6 +40,12 @@ ACCURACY_LOOKS = {
 }
 """The label and the look of each accuracy of a grounder."""
 
+REFERENCE_LOOKS = {
+    "memoryless": ("best without memory", Look(GREY, (0, (1, 1.2)), "")),
+    "blind": ("best without observations", Look(GREY, (0, (7, 3)), "")),
+}
+"""The label and the look of each line of a policy without memory."""
+
 
 def further_look(place: int) -> Look:
     """The look of the `place`-th series beyond the methods as such."""

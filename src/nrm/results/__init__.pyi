@@ -8,6 +8,7 @@ from .groups import (
     group_runs as group_runs,
     method_named as method_named,
     method_order as method_order,
+    without_memory as without_memory,
 )
 from .records import (
     ACCURACIES as ACCURACIES,

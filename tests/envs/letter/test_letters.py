@@ -23,6 +23,7 @@ from nrm.machines import Alphabet, TaskSet, compile_formula
 from nrm.samplers import sample_tasks
 
 SMALL = LetterConfig(size=5, letters=4, steps=12)
+DENSE = LetterConfig(size=8, letters=20)
 
 
 def pool(count: int, config: LetterConfig = SMALL) -> TaskSet:
@@ -45,7 +46,7 @@ def reachable(size: int, contents: np.ndarray, empty: int) -> set[int]:
 
 @pytest.mark.parametrize(
     "config",
-    [LetterConfig(), SMALL, LetterConfig(size=9), LetterConfig(size=12, letters=26)],
+    [LetterConfig(), SMALL, LetterConfig(size=9), LetterConfig(size=12, letters=26), DENSE],
     ids=lambda config: f"{config.letters} letters on {config.size}x{config.size}",
 )
 def test_all_cells_can_be_reached_without_stepping_on_letters(config: LetterConfig) -> None:
@@ -54,6 +55,14 @@ def test_all_cells_can_be_reached_without_stepping_on_letters(config: LetterConf
         expected = [2] * config.letters + [config.cells - config.letters * 2]
         assert np.bincount(grid, minlength=config.letters + 1).tolist() == expected
         assert len(reachable(config.size, grid, config.letters)) == config.cells
+
+
+def test_dense_grids_differ_in_cells_and_letters() -> None:
+    found = grids(DENSE)(words(list(range(200))))
+    assert len({(grid < 20).tobytes() for grid in found}) > 150
+    assert len({grid.tobytes() for grid in found}) == 200
+    for cell in range(1, 64):
+        assert len(set(found[:, cell].tolist())) > 10
 
 
 def test_every_good_grid_is_sampled_equally_often() -> None:
@@ -156,7 +165,7 @@ def test_gymnasium_is_content() -> None:
 
 
 def test_bad_envs_are_refused() -> None:
-    with pytest.raises(EnvError, match="8 letters"):
+    with pytest.raises(EnvError, match="do not fit"):
         LetterConfig(size=3, letters=8)
     with pytest.raises(EnvError, match=r"size is .*, not 32"):
         LetterConfig(size=32)
