@@ -24,8 +24,11 @@ from nrm.runs.tasks import Family, OneTask, about
 from nrm.settings import CODE
 
 CONFIG_VERSION = 2
-_LENGTH = (1, 10**12)
-_RANGES = {"total_episodes": _LENGTH, "total_timesteps": _LENGTH, "num_envs": (1, 10**5), "seed": (0, 2**63 - 1)}
+_RANGES = {
+    "num_envs": (1, 10**5),
+    "seed": (0, 2**63 - 1),
+    **dict.fromkeys(("total_episodes", "total_timesteps"), (1, 10**12)),
+}
 
 
 @dataclass(frozen=True)
