@@ -252,7 +252,7 @@ def test_a_grounder_of_ones_own_is_named_by_its_module(
     command = ("fit", str(episodes), "--task", "3", "--epochs", "5", "--restarts", "1", "--out", "out")
     outcome = nrm_command(*command, "--grounder", "my_networks:Wide")
     assert outcome.status == 1, outcome.err
-    assert type(load_model("out/model.pt").grounder).__name__ == "Wide"
+    assert type(load_model("out/model.pt", trust=True).grounder).__name__ == "Wide"
 
 
 def test_a_task_that_contradicts_the_episodes_is_named(nrm_command: Nrm, tmp_path: Path) -> None:

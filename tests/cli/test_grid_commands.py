@@ -131,7 +131,7 @@ def test_reproduce_and_what_it_leaves_out(nrm_command: Nrm, tmp_path: Path, monk
     ("arguments", "message"),
     [
         (["sweep", "--out", "x"], "GRID is missing"),
-        (["sweep", "missing.toml", "--out", "x"], "no such file or folder"),
+        (["sweep", "missing.toml", "--out", "x"], "missing.toml"),
         (["sweep", "sweep.toml"], "--out FOLDER"),
         (["sweep", "bad.toml", "--out", "x"], "bad.toml, line 2: unknown key 'seed'; did you mean 'seeds'"),
         (["sweep", "sweep.toml", "--out", "x", "--processes", "0"], "at least 1, not 0"),

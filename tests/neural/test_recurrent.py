@@ -279,7 +279,7 @@ def test_files(make: Any, tmp_path: Path) -> None:
     grounder = make()
     model = NeuralRewardMachine(grounder, MACHINE)
     shown = torch.randint(0, 3, (2, 4, *(grounder.config.get("shape") or ()))).float()
-    again = load_model(save_model(tmp_path / "model.pt", model))
+    again = load_model(save_model(tmp_path / "model.pt", model), trust=True)
     assert type(again.grounder) is type(model.grounder)
     assert torch.equal(again(shown).states, model.eval()(shown).states)
 

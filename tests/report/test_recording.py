@@ -80,7 +80,7 @@ def test_a_env_that_renders_pixels_is_filmed(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "a")
     folder.begin(config)
     train(folder, folder.load())
-    page = build_report(tmp_path)
+    page = build_report(tmp_path, trust=True)
     assert not page.problems
     (recording,) = page.data["groups"][0]["recordings"]
     machine = task.machine()
@@ -111,7 +111,7 @@ def test_a_env_that_renders_nothing_is_left_out_quietly(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "a")
     folder.begin(choose_run(None, "tests.envs.own:with_task", "rm", total_episodes=10))
     train(folder, folder.load())
-    page = build_report(tmp_path)
+    page = build_report(tmp_path, trust=True)
     assert page.data["groups"][0]["recordings"] == []
     assert not page.problems
 

@@ -32,7 +32,7 @@ def test_killed_broken_interrupted_and_still_the_same_results(tmp_path: Path) ->
 
     first = run_grid(GRID, tmp_path, LocalEngine(1, seconds=0.0), lambda cells, done: watch)
     assert set(first.failed) == {damaged.name, garbled.name}
-    assert "not a checkpoint, or it is damaged" in first.failed[damaged.name]
+    assert "checkpoint.pt is not" in first.failed[damaged.name]
     assert "config.json is not JSON" in first.failed[garbled.name]
     assert [event.cell.name for event in seen if event.kind == "retried"] == [killer.killed]
     assert set(first.done) == {cell.name for cell in others}
