@@ -1,10 +1,12 @@
 """Draw the pictures of the pages on shortcuts, MiniGrid, task encodings and event detectors.
 
-Needs pygraphviz, MiniGrid and matplotlib. The pictures go beside this file, into `images`: python docs/make_pictures.py
+Needs pygraphviz, MiniGrid, matplotlib, and the data files of aeon. The pictures go beside this file, into `images`:
+python docs/make_pictures.py
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +36,21 @@ def main() -> None:
     imsave(IMAGES / "minigrid-worlds.png", minigrid_envs())
     task_view_picture(IMAGES / "task-view.png")
     session_picture(IMAGES / "event-detector.png")
+    watch_picture(IMAGES / "watch-session.png")
 
 
 def session_picture(path: Path) -> None:
     """The picture that the page about event detectors draws."""
     page = Path(__file__).parent / "how-to" / "event-detectors.md"
     code = page.read_text().split("```python\n")[1].split("```")[0]
+    exec(code.replace('"session.png"', repr(str(path))), {})
+
+
+def watch_picture(path: Path) -> None:
+    """The picture that the tutorial about a smartwatch draws."""
+    page = Path(__file__).parent / "get-started" / "smartwatch.ipynb"
+    cells = [cell["source"] for cell in json.loads(page.read_text())["cells"] if cell["cell_type"] == "code"]
+    code = "\n".join(map("".join, cells))
     exec(code.replace('"session.png"', repr(str(path))), {})
 
 
