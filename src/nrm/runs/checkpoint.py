@@ -253,7 +253,8 @@ def save_policy(path: Path, trainer: Trainer) -> None:
     state = trainer.weights()
     if state is not None:
         tensors: dict[str, Tensor] = {}
-        header = {"format": "nrm-policy", "version": "1", "state": json.dumps(_apart(state, "agent", tensors))}
+        # One entry: safetensors writes several in any order, and equal agents would have different bytes.
+        header = {"state": json.dumps(_apart(state, "agent", tensors))}
         write_bytes(path, safetensors_save(tensors, header))
 
 
