@@ -25,13 +25,13 @@ def test_automata_have_the_meaning_of_formulas(formula: Formula) -> None:
 
 @settings(max_examples=5, deadline=None)
 @given(formulas_over(UNARY, BINARY, leaves=4))
-def test_random_ones_on_all_traces_up_to_six_steps(formula: Formula) -> None:
-    check_meaning("ppltl", formula, longest=6)
+def test_random_ones_on_all_traces_up_to_five_steps(formula: Formula) -> None:
+    check_meaning("ppltl", formula, longest=5)
 
 
 @pytest.mark.parametrize("text", ["O(b & O a)", "!b S (a & Y true)", "H(b -> O a) & !Y H a", "a <-> Y Y b", "true"])
-def test_all_traces_up_to_six_steps(text: str) -> None:
-    check_meaning("ppltl", parse(text), longest=6)
+def test_all_traces_up_to_five_steps(text: str) -> None:
+    check_meaning("ppltl", parse(text), longest=5)
 
 
 @settings(max_examples=100, deadline=None)

@@ -59,8 +59,8 @@ def test_automata_have_the_meaning_of_formulas(formula: Ldlf) -> None:
 
 @settings(max_examples=5, deadline=None)
 @given(_formulas())
-def test_random_ones_on_all_traces_up_to_six_steps(formula: Ldlf) -> None:
-    check_meaning("ldlf", formula, longest=6)
+def test_random_ones_on_all_traces_up_to_five_steps(formula: Ldlf) -> None:
+    check_meaning("ldlf", formula, longest=5)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_random_ones_on_all_traces_up_to_six_steps(formula: Ldlf) -> None:
         "[a*; b*; a*]end",
     ],
 )
-def test_all_traces_up_to_six_steps(text: str) -> None:
-    check_meaning("ldlf", parse(text), longest=6)
+def test_all_traces_up_to_five_steps(text: str) -> None:
+    check_meaning("ldlf", parse(text), longest=5)
 
 
 @settings(max_examples=60, deadline=None)

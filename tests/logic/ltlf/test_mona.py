@@ -77,7 +77,7 @@ def agree(ours: Dfa, names: list[str], accepting: set[int], moves: list[tuple[in
 
 
 @given(formulas_over(*SHARED_WITH_LTLF2DFA, leaves=8))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_agreement_on_random_formulas(formula: Formula) -> None:
     ours = translate(formula, exclusive=False)
     names, accepting, moves = mona_automaton(formula)

@@ -58,7 +58,7 @@ def states_by_residuals(dfa: Dfa) -> int:
 @settings(max_examples=150)
 def test_exclusive_translation_means_what_the_formula_means(formula: Formula) -> None:
     dfa = translate(formula, exclusive=True)
-    for trace in traces(["a", "b", "other"], 6):
+    for trace in traces(["a", "b", "other"], 5):
         assert accepts(dfa, trace) == holds(formula, trace)
 
 
@@ -74,7 +74,7 @@ def test_propositional_translation_means_what_the_formula_means(formula: Formula
 @settings(max_examples=15)
 def test_propositional_translation_on_longer_traces(formula: Formula) -> None:
     dfa = translate(formula, exclusive=False)
-    for trace in traces(SUBSETS, 6):
+    for trace in traces(SUBSETS, 5):
         assert accepts(dfa, trace) == holds(formula, trace)
 
 

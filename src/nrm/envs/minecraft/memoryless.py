@@ -108,7 +108,7 @@ def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: i
 def without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory | None:
     """What the best policies without memory earn; None where places are drawn, or there are too many."""
     drawn = config.start_cell is None or any(cell is None for _, cell in config.placements)
-    if drawn or config.cells * machine.states > 20_000:
+    if drawn or config.cells * machine.states > 2_000:
         return None
     return _best(replace(config, observation="map"), machine, end)
 
