@@ -10,6 +10,7 @@ Data: the files that the package `aeon` ships, and scikit-learn's digits.
 
 from __future__ import annotations
 
+import resource
 import time
 import warnings
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 import nrm
+from benchmarks.common import report
 from benchmarks.results import Benchmark, Headline, Row, complete, show
 from nrm.detectors import EventDetector
 from nrm.machines import MooreMachine
@@ -45,6 +47,8 @@ class Config:
     """Where the tables go."""
     seeds: tuple[int, ...] = (100,)
     """Which seeds; settings were chosen on 100 to 104."""
+    memory: int = 0
+    """Measure the peak memory of learning from so many long recordings instead."""
 
 
 class Steps(NamedTuple):
@@ -285,8 +289,30 @@ COMMAND = "python -m benchmarks.headline recordings"
 BENCHMARKS = {"recordings": Benchmark(Headline("recordings", COMMAND, SCORES, COLUMNS, "data"), jobs, run)}
 
 
+def peak_memory(count: int) -> tuple[object, ...]:
+    """Recordings, GB at the peak of the whole process, and CPU seconds of one epoch on recordings of 1,000 steps."""
+    generator = np.random.default_rng(0)
+    places = 3 * np.eye(4, dtype=np.float32)
+
+    def recording() -> NDArray[np.float32]:
+        letters = generator.choice(4, size=1000, p=[0.001, 0.001, 0.0005, 0.9975])
+        return np.asarray(places[letters] + generator.normal(0, 0.3, (1000, 4)), dtype=np.float32)
+
+    recordings = [recording() for _ in range(count)]
+    verdicts = [number % 2 == 0 for number in range(count)]
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        EventDetector(ONE_RULE, list("abcd"), restarts=1, epochs=1).fit(recordings, verdicts)
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return count, round(kilobytes / 2**20, 2), round(time.process_time() - began, 1)
+
+
 def main(config: Config) -> None:
     """Measure and print."""
+    if config.memory:
+        report("Memory", ("recordings", "GB", "CPU s"), [peak_memory(config.memory)], config.out, "recordings-memory")
+        return
     show(complete(BENCHMARKS["recordings"].headline, jobs(config.seeds), run, folder=config.out), config.out)
 
 

@@ -312,16 +312,42 @@ def recordings() -> str | None:
         Column("verdicts right", "verdicts", form="{:.3f}".format),
         Column("CPU s", "cpu_seconds", form="{:.1f}".format),
     ]
-    cases = sorted({tuple(row[name] for name in RECORDED) for row in rows_of("recordings")}, key=recorded)
+    cases = {tuple(row[name] for name in RECORDED) for row in rows_of("recordings")}
     rows = [
         [data, str(rules), f"{count:,}", method, *(cell(found, [" ".join(map(str, case))], one) for one in columns)]
-        for case in cases
+        for case in sorted(cases, key=recorded)
         for data, rules, count, method, _ in [case]
+        if count in MAIN
     ]
     return drawn(["data", "rules", "sessions", "from", *(column.heading for column in columns)], rows)
 
 
+def recordings_by_number() -> str | None:
+    """Steps that event detectors name right, up to classes, by the number of recordings."""
+    found = summary("recordings")
+    if found is None:
+        return None
+    cases = {tuple(row[name] for name in RECORDED) for row in rows_of("recordings") if row["case"] == "mixed"}
+    counts = sorted({case[2] for case in cases if case[0] in SIZED})
+    right = Column("", "accuracy_modulo", form=success)
+    groups = {(data, rules, method) for data, rules, _, method, _ in cases if data in SIZED and method in LEARNED}
+    rows = [
+        [
+            data,
+            str(rules),
+            method,
+            *(cell(found, [f"{data} {rules} {count} {method} mixed"], right) for count in counts),
+        ]
+        for data, rules, method in sorted(groups, key=lambda one: (SIZED.index(one[0]), one[1], LEARNED.index(one[2])))
+    ]
+    return drawn(["data", "rules", "from", *(f"{count:,}" for count in counts)], rows)
+
+
 RECORDED = ("data", "rules", "recordings", "method", "case")
+SIZED = ("motions", "digits-5")
+LEARNED = ("verdicts", "rewards", "labels")
+MAIN = (600, 1500, 1800, 2000)
+"""Numbers of recordings in the main table."""
 
 
 def recorded(case: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -447,6 +473,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "hidden-symbols": hidden_symbols,
     "grounding": grounding,
     "recordings": recordings,
+    "recordings-by-number": recordings_by_number,
     "terminal": terminal,
     "continuous": continuous,
     "shortcuts": shortcuts,
