@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
+RELIABILITY = ROOT / "benchmarks" / "reliability"
 PAGES = ROOT / "docs"
 MARKED = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 Summary = Mapping[str, Any]
@@ -436,18 +437,18 @@ def layouts() -> str | None:
 
 def fuzzed() -> str | None:
     """What mutated inputs came to."""
-    if not (RESULTS / "fuzz.json").exists():
+    if not (RELIABILITY / "fuzz.json").exists():
         return None
-    found = json.loads((RESULTS / "fuzz.json").read_text())
+    found = json.loads((RELIABILITY / "fuzz.json").read_text())
     keys = ("inputs", "targets", "read", "refused", "foreign", "slow", "CPU s")
     return _marked_down(list(keys), [[f"{found[key]:,}" for key in keys]])
 
 
 def faulty() -> str | None:
     """What kills and full disks came to, by what was killed."""
-    if not (RESULTS / "faults.json").exists():
+    if not (RELIABILITY / "faults.json").exists():
         return None
-    found = json.loads((RESULTS / "faults.json").read_text())
+    found = json.loads((RELIABILITY / "faults.json").read_text())
     keys = ("kills", "full disks", "foreign errors", "other bytes", "cannot go on")
     rows = [[name, *(f"{counts.get(key, 0):,}" for key in keys)] for name, counts in found.items()]
     return _marked_down(["subject", *keys], rows)
