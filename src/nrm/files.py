@@ -166,6 +166,12 @@ def csv_text(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
+_IDS = ("recording_id", "case_id", "episode_id", "trace_id", "case:concept:name")
+RECORDING_COLUMNS = ("recording", "case", "episode", *_IDS)
+TIME_COLUMNS = ("time", "step", "t", "timestamp")
+"""How tables call the columns that say which recording a row is of, and when it was."""
+
+
 def table_rows(
     lines: Iterable[str], source: str, error: type[FileError] = FileError, begin: int = 0
 ) -> Iterator[tuple[int, list[str]]]:

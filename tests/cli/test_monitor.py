@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 import nrm
 from nrm.machines import TaskSet
@@ -85,6 +86,47 @@ def test_junit_has_a_test_case_for_each_recording(nrm_command: Nrm, tmp_path: Pa
     assert suite.attrib == {"name": RULE, "tests": "3", "failures": "1", "errors": "0"}
     assert [case.get("name") for case in suite] == ["ok", "2", "a?b<"]
     assert [[child.tag for child in case] for case in suite] == [[], ["system-out"], ["failure"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,event\n1,a\n2,b\n", "'recording'"),
+        ("id,a,b\n1,1,0\n2,0,1\n", "'recording'"),
+        ("recording,symbol,time\nn,a,2\nm,a,1\nn,b,1\n", "line 4: recording 'n'"),
+        ("timestamp,a,b\n2,1,0\n1,0,1\n", "line 3"),
+        ('{"time": 2, "symbol": "a"}\n{"time": 1, "symbol": "b"}\n', "line 2"),
+    ],
+)
+def test_rows_whose_recording_or_order_is_in_doubt_are_refused(
+    text: str, said: str, nrm_command: Nrm, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    outcome = nrm_command("monitor", "G(a -> F b)", str(tmp_path / "log.csv"))
+    assert (outcome.status, said in outcome.err) == (2, True), outcome.err
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "recordings"),
+    [
+        ("F a", "event\nb\na\n", 1),
+        ("F a", "Time,Symbol\n1,b\n2,a\n", 1),
+        ("F a", "Recording,Symbol,T\n1,a,30\n2,a,20\n1,b,10\n", 2),
+        ("F t", "t\n1\n0\n", 1),
+        ("F a", "time,symbol\n2026-01-02,a\n2026-01-01,b\n", 1),
+    ],
+    ids=["only symbols", "a time", "capital letters", "a proposition t", "dates, which are not compared"],
+)
+def test_headings_that_say_enough(rule: str, text: str, recordings: int, nrm_command: Nrm, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    outcome = nrm_command("monitor", rule, str(tmp_path / "log.csv"), "--json")
+    assert outcome.status == 0, outcome.err
+    assert json.loads(outcome.out.splitlines()[-1])["recordings"] == recordings
+
+
+def test_swapped_arguments_are_named(nrm_command: Nrm, log: str) -> None:
+    outcome = nrm_command("monitor", log, RULE)
+    assert (outcome.status, f"nrm monitor RULE {log}" in outcome.err) == (2, True)
 
 
 FORMS = {
@@ -194,6 +236,16 @@ def test_input_that_never_ends_is_followed_line_by_line_without_torch() -> None:
     assert process.returncode == 0
 
 
+class Second(TrueLabels):
+    """Reads the second of two features."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        return super().forward(observations[:, 1:])
+
+
 @pytest.fixture
 def detector(tmp_path: Path) -> Path:
     """The folder of a model to which observations are the numbers of symbols."""
@@ -228,6 +280,24 @@ def test_a_model_reads_observations_and_gives_verdicts_probabilities(
         assert [(line["recording"], *line["symbols"], line["verdict"]) for line in found[:-1]] == expected
         assert all(line["probabilities"][line["verdict"]] == pytest.approx(1) for line in found[:-1])
         assert (found[-1]["holds"], found[-1]["violated"], found[-1]["open"]) == (1, 1, 2)
+
+
+def test_features_go_by_their_names(
+    nrm_command: Nrm, detector: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = NeuralRewardMachine(Second(), nrm.compile("F a", ["a", "b"]))
+    monkeypatch.setattr("nrm.cli.grounding.load_model", lambda file: model)
+    model.feature_names = ("x", "y")
+    nrm.save_machine(nrm.compile("F a", ["a", "b"]), detector / "machine.json")
+    seen = tmp_path / "seen.csv"
+    for header, row, status in (("x,y", "1,0", 0), ("y,x", "0,1", 0), ("y,x", "1,0", 1), ("x,z", "1,0", 2)):
+        text = f"recording,{header}\nr,{row}\n"
+        seen.write_text(text)
+        for file in (str(seen), "-"):
+            monkeypatch.setattr("sys.stdin", io.StringIO(text))
+            outcome = nrm_command("monitor", str(detector), file)
+            assert outcome.status == status, (header, row, outcome)
+    assert "x, z" in outcome.err
 
 
 def test_models_that_cannot_be_followed(nrm_command: Nrm, detector: Path, tmp_path: Path) -> None:

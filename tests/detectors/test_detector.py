@@ -279,3 +279,13 @@ def test_bad_extras(fitted: EventDetector) -> None:
         fitted.score(GOOD[:1], [True], tasks=["G z"])
     with pytest.raises(LearningError, match="fit"):
         EventDetector(RULE, SYMBOLS).predict(GOOD[0])
+
+
+def test_symbols_as_text_and_feature_names_are_kept(tmp_path: Path, fitted: EventDetector) -> None:
+    shown, verdicts, _ = recordings(20)
+    assert EventDetector(RULE, "a b c").coverage(shown, verdicts) == fitted.coverage(shown, verdicts)
+    plain = EventDetector.load(fitted.save(tmp_path / "plain.pt"))
+    assert plain.model_.feature_names is None
+    plain.model_.feature_names = ("x", "y")
+    again = EventDetector.load(plain.save(tmp_path / "named.pt"))
+    assert EventDetector.load(again.save(tmp_path / "again.pt")).model_.feature_names == ("x", "y")

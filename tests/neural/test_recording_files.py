@@ -38,6 +38,7 @@ def test_columns_as_test_logs_call_them(tmp_path: Path) -> None:
 
 def check_table(found: RecordedEpisodes) -> None:
     assert found.names == ("r1", "r2")
+    assert found.feature_names == ("x", "y")
     assert found.lengths.tolist() == [2, 2]
     assert found.observations.tolist() == [[1.5, 2], [5, 6], [3, 4], [7, 8]]
     assert found.verdicts is not None

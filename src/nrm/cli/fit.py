@@ -69,6 +69,7 @@ class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting
         torch.set_num_threads(1)  # small models are fastest with one
         recorded = load_episodes(self.episodes)
         outcome = fitting.learn(self, recorded, self._source(recorded), None if self.quiet else _progress)
+        outcome.model.feature_names = recorded.feature_names
         _save(outcome, out)
         plain_console().print(table(("", ""), list(outcome.lines.items())))
         print(f"wrote {out}/model.pt")

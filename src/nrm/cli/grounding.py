@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,9 @@ from nrm.errors import FileError, NrmError, listing
 from nrm.machines import MooreMachine, Verdict, as_task_set, load_machine
 from nrm.neural import NeuralRewardMachine, Step, csv_rows, load_episodes, load_model
 
+Features = NDArray[np.generic]
+"""(steps, …)"""
+
 
 @dataclass(frozen=True)
 class Detector:
@@ -24,6 +27,8 @@ class Detector:
 
     model: NeuralRewardMachine
     machine: MooreMachine
+    features: tuple[str, ...] | None = None
+    """Names of the features that the model reads, if it knows them."""
 
     @classmethod
     def load(cls, path: Path) -> Detector:
@@ -37,14 +42,14 @@ class Detector:
         if len(rules) > 1:
             names = listing(rules.names)
             raise FileError(f"{file} has {len(rules)} rules, and one is followed: {names}; fit a model of one")
-        return cls(model.of_task(0), rules.machines[0])
+        return cls(model.of_task(0), rules.machines[0], model.feature_names)
 
     @torch.no_grad()
     def file(self, path: str) -> Iterator[Judged]:
         """Follow the recordings of a file."""
         recorded = load_episodes(path)
-        self._check(recorded.observations)
-        rows = recorded.observations if recorded.index is None else recorded.observations[recorded.index]
+        shown = self._in_order(recorded.observations, recorded.feature_names)
+        rows = shown if recorded.index is None else shown[recorded.index]
         parts = np.split(rows, np.cumsum(recorded.lengths)[:-1])
         for name, part in zip(recorded.names or map(str, range(len(parts))), parts, strict=True):
             beliefs = self.model(part[None].astype(np.float32) if part.dtype == np.float64 else part[None])
@@ -56,12 +61,21 @@ class Detector:
         running: dict[str, Step] = {}
         for rows in csv_rows(lines, "standard input", 1):
             (name,) = rows.recordings
-            if not running:
-                self._check(rows.features)
+            shown = self._in_order(rows.features, rows.names, check=not running)
             before = running.get(name)
             given = () if before is None else (before.belief, before.carry)
-            running[name] = now = self.model.step(rows.features, *given)
+            running[name] = now = self.model.step(shown, *given)
             yield from self._judged(name, now.symbols, now.belief, False)
+
+    def _in_order(self, shown: Features, names: Sequence[str] | None, check: bool = True) -> Features:
+        """Observations with the features as the model reads them; an error where a table has others."""
+        if self.features and names and tuple(names) != self.features:
+            if sorted(names) != sorted(self.features):
+                raise FileError(f"the model reads the features {listing(self.features)}, not {listing(names)}")
+            shown = shown[:, [list(names).index(name) for name in self.features]]
+        if check:
+            self._check(shown)
+        return shown
 
     def _check(self, observations: NDArray[np.generic]) -> None:
         """Refuse observations (n, …) that the model cannot read."""

@@ -53,6 +53,10 @@ class Monitor(MachineOptions, JsonOption):
         """Follow the recordings. Ctrl-C ends them, and what was read counts."""
         out = Followed(self.show, self.json, _written(self.file == "-"), keep=self.junit is not None)
         folder_or_file = Path(self.task or "")
+        if folder_or_file.suffix in (".csv", ".jsonl", ".npz", ".parquet"):
+            raise UsageError(
+                f"{self.task} has recordings, not a rule; write the rule first: nrm monitor RULE {self.task}"
+            )
         by_model = self.task is not None and (folder_or_file.suffix == ".pt" or folder_or_file.is_dir())
         judged = self._by_model(folder_or_file) if by_model else self._by_rule()
         status = 0

@@ -58,7 +58,7 @@ class EventDetector:
     def __init__(
         self,
         tasks: MachineLike | Sequence[MachineLike] = "",
-        symbols: Sequence[str] = (),
+        symbols: Sequence[str] | str = (),
         *,
         grounder: str | Callable[[tuple[int, ...], int], nn.Module] = "auto",
         reward: str = "acceptance",
@@ -74,7 +74,8 @@ class EventDetector:
 
         Args:
             tasks: the rule that verdicts are about, or a list of rules: formulas in any language.
-            symbols: what can be detected; exactly one holds at each step. Include one for "none of the others".
+            symbols: what can be detected, a list or text such as "a b c"; exactly one holds at each step. Include one
+                for "none of the others".
             grounder: `auto` (fully connected, on standardised features), the name of a grounder, or a function of an
                 observation's shape and the number of symbols.
             reward: the reward scheme of `fit(rewards=…)`. Verdicts need `acceptance`.
@@ -112,7 +113,7 @@ class EventDetector:
         return self
 
     def __repr__(self) -> str:
-        return f"EventDetector(tasks={self.tasks!r}, symbols={list(self.symbols)!r})"
+        return f"EventDetector(tasks={self.tasks!r}, symbols={self.symbols!r})"
 
     def __sklearn_tags__(self) -> Any:
         """Asked for by scikit-learn alone."""
@@ -287,6 +288,7 @@ class EventDetector:
         tasks = model.machine.known()
         found = cls(tasks.names[0] if len(tasks) == 1 else list(tasks.names), list(tasks.alphabet.symbols))
         found._take(NeuralRewardMachine(model.grounder, tasks, model.emission))
+        found.model_.feature_names = model.feature_names
         found.shortcuts_ = shortcuts(tasks.machines)
         return found
 

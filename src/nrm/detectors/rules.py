@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from nrm.errors import AlphabetError, EpisodeError, LearningError, listing
-from nrm.machines import Alphabet, MachineLike, TaskSet, as_machine, compile_formula
+from nrm.machines import MachineLike, TaskSet, alphabet_of, as_machine, compile_formula
 
 
-def compiled_rules(tasks: MachineLike | Sequence[MachineLike], symbols: Sequence[str], reward: str) -> TaskSet:
+def compiled_rules(tasks: MachineLike | Sequence[MachineLike], symbols: Sequence[str] | str, reward: str) -> TaskSet:
     """The rules as machines over symbols of which one holds at each step; an error where verdicts teach nothing."""
-    if isinstance(symbols, str) or len(symbols) < 2:
+    alphabet = alphabet_of(symbols)
+    if alphabet is None or len(alphabet.symbols) < 2:
         raise AlphabetError(f"give the names of at least two symbols, not {symbols!r}")
-    alphabet = Alphabet.exclusive(symbols)
     rules = tasks if isinstance(tasks, Sequence) and not isinstance(tasks, str) else [tasks]
     if not rules or "" in rules:
         raise LearningError("a detector needs a rule: EventDetector('F(a & F b)', symbols=['a', 'b', 'c'])")
@@ -27,7 +27,9 @@ def compiled_rules(tasks: MachineLike | Sequence[MachineLike], symbols: Sequence
             kind = "passes" if machine.accepting.all() else "fails"
             raise LearningError(f"every recording {kind} '{rule}', so that its verdict teaches nothing")
         if machine.classes == 1:
-            raise LearningError(f"'{rule}' treats all of {listing(symbols)} alike, so that no verdict tells them apart")
+            raise LearningError(
+                f"'{rule}' treats all of {listing(alphabet.symbols)} alike, so that no verdict tells them apart"
+            )
     return found
 
 

@@ -12,6 +12,7 @@ machine. Or
 - `symbols` (steps,), optional: the true letter of each step, as a number. For evaluation only.
 - `symbol_names` (letters,), optional: names of the symbols, in the order of those numbers.
 - `names` (episodes,), optional: names of the episodes.
+- `feature_names` (features,), optional: names of the columns of `observations` (steps, features).
 - `metadata`, optional: a JSON text about the recording.
 
 Row t is what was seen when reward t was paid: the observation of a reset is not part of an episode.
@@ -54,6 +55,8 @@ class RecordedEpisodes:
     """(episodes,) whether each satisfies the task, in place of rewards."""
     names: tuple[str, ...] | None = None
     """Of the episodes."""
+    feature_names: tuple[str, ...] | None = None
+    """Of the columns of observations (steps, features), as a table has them."""
 
     def __post_init__(self) -> None:
         steps = int(self.lengths.sum()) if self.lengths.ndim == 1 else -1
@@ -70,6 +73,8 @@ class RecordedEpisodes:
             rows = getattr(self, name)
             if rows is not None and len(rows) != len(self.lengths):
                 raise EpisodeFileError(f"'{name}' has {len(rows)} rows, but there are {len(self.lengths)} episodes")
+        if self.feature_names is not None and self.shape != (len(self.feature_names),):
+            raise EpisodeFileError(f"'feature_names' has {len(self.feature_names)} names for steps {self.shape}")
         if self.rewards is not None and not np.isfinite(self.rewards).all():
             place = int(np.argmin(np.isfinite(self.rewards)))
             raise EpisodeFileError(f"'rewards' holds NaN or infinity at step {place}")
@@ -189,10 +194,8 @@ def load_npz(path: str | Path) -> RecordedEpisodes:
     try:
         if "metadata" in arrays:
             given["metadata"] = parse_json(str(arrays["metadata"]), "'metadata'", error=EpisodeFileError)
-        if "symbol_names" in arrays:
-            given["symbol_names"] = tuple(str(name) for name in arrays["symbol_names"])
-        if "names" in arrays:
-            given["names"] = tuple(str(name) for name in arrays["names"])
+        for name in {"symbol_names", "names", "feature_names"} & arrays.keys():
+            given[name] = tuple(map(str, arrays[name]))
         if "rewards" in arrays:
             given["rewards"] = arrays["rewards"].astype(np.float64)
         return RecordedEpisodes(arrays["observations"], **given)

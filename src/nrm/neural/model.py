@@ -74,6 +74,8 @@ class NeuralRewardMachine(nn.Module):
         self.emission: Emission = emission
         self.distribution = EMISSIONS[emission](self.machine.alphabet, self.machine.moved_by_propositions)
         """How what the grounder says is read."""
+        self.feature_names: tuple[str, ...] | None = None
+        """Names of the features that are read, if they were learned from a table."""
 
     @classmethod
     def made(

@@ -42,6 +42,8 @@ def save_model(path: str | Path, model: NeuralRewardMachine) -> Path:
         "machine": machine.described(),
         "weights": {name: value.detach().cpu() for name, value in model.state_dict().items()},
     }
+    if model.feature_names is not None:
+        content["feature_names"] = list(model.feature_names)
     whole = io.BytesIO()
     torch.save(content, whole)
     make_folder(target.parent)
@@ -59,6 +61,8 @@ def load_model(path: str | Path, grounder: nn.Module | None = None, *, trust: bo
         with received(trust):
             model = _rebuild(content, grounder)
         model.load_state_dict(content["weights"])
+        if "feature_names" in content:
+            model.feature_names = tuple(map(str, content["feature_names"]))
     except NrmError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError, ArithmeticError) as error:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import EpisodeFileError, listing, require, shorten, suggestion
-from nrm.files import table_rows
+from nrm.files import RECORDING_COLUMNS, TIME_COLUMNS, table_rows
 from nrm.neural.episode_file import RecordedEpisodes, load_npz, record_episodes
 
 ROLES = {
-    "recording": ("recording", "case", "episode", "recording_id", "case_id", "episode_id"),
-    "time": ("time", "step", "t", "timestamp"),
+    "recording": RECORDING_COLUMNS,
+    "time": TIME_COLUMNS,
     "reward": ("reward",),
     "verdict": ("verdict", "passed"),
     "symbol": ("symbol",),
@@ -49,6 +49,8 @@ class Rows(NamedTuple):
     """(rows,) NaN where it is no number."""
     places: Sequence[int]
     """The line or row of the file that each stands in."""
+    names: Sequence[str]
+    """Of the features."""
 
 
 class LongForm:
@@ -86,6 +88,7 @@ class LongForm:
             self._symbols(role["symbol"], places) if "symbol" in role else None,
             _numbers(role["time"]) if "time" in role else None,
             places,
+            self.features,
         )
 
     def _numbers(self, name: str, cells: Sequence[Any], places: Sequence[int]) -> NDArray[np.float64]:
@@ -173,6 +176,7 @@ def recordings_of(parts: Iterable[Rows], source: str) -> RecordedEpisodes:
         symbol_names=tuple(known) or None,
         verdicts=where.verdicts(joined("verdicts")),
         names=tuple(names),
+        feature_names=tuple(every[0].names),
     )
 
 

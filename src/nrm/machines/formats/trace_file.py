@@ -1,8 +1,8 @@
 """Traces of symbols in text, one line at a time: JSON lines, CSV with a header, or a step a line.
 
 Columns and keys: `recording` or `case` names the recording, `symbol` (or `symbols`, `activity`, `event`) says what
-holds, or each proposition has a column of its own. A JSON line may also hold a whole trace. What is read is forgotten,
-so input may go on for ever.
+holds, or each proposition has a column of its own; `time` is optional. A JSON line may also hold a whole trace. Steps
+are forgotten once they are read, so input may go on for ever.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import msgspec
 
 from nrm.aliases import Step
 from nrm.errors import FileError, TraceError, listing, shorten, suggestion
-from nrm.files import table_rows
+from nrm.files import RECORDING_COLUMNS, TIME_COLUMNS, table_rows
 from nrm.machines.alphabet import Alphabet
 
-RECORDING = ("recording", "case", "recording_id", "case_id", "trace_id", "case:concept:name")
 SYMBOL = ("symbol", "symbols", "activity", "event", "concept:name")
+OUTCOME = ("reward", "verdict", "passed")
 TRUTHS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -44,6 +44,7 @@ class TraceReader:
         self._line = 0
         self.names: set[str] = set()
         """Names that were read, as far as memory allows."""
+        self._times: dict[str, float] = {}
         self._step = lru_cache(1 << 16)(self._read_step)
         self._keys = lru_cache(1 << 10)(self._read_keys)
         self._flags = lru_cache(1 << 16)(self._read_flags)
@@ -62,7 +63,7 @@ class TraceReader:
         first = first.lstrip("\ufeff")
         if first.lstrip()[0] in '{["':
             yield from (self._json(line) for line in chain([first], self._counted(lines)) if line.strip())
-        elif any(mark in first for mark in ",;\t") or first.strip() in SYMBOL or self.source.endswith(".csv"):
+        elif any(mark in first for mark in ",;\t") or _plain(first.strip()) in SYMBOL or self.source.endswith(".csv"):
             yield from self._table(table_rows(chain([first], lines), self.source, begin=self._line - 1))
         else:
             for line in chain([first], self._counted(lines)):
@@ -77,9 +78,37 @@ class TraceReader:
     def _table(self, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Steps]:
         """CSV rows below a header."""
         header = [name.strip() for name in next(rows)[1]]
-        recording, step = self._column(header, RECORDING), self._of_columns(header)
+        step, recording, time = self._of_columns(header), self._recording(header), self._time(header)
         for self._line, row in rows:
-            yield Steps("" if recording is None else row[recording], (step(row),), False, self._line)
+            name = "" if recording is None else row[recording]
+            if time is not None:
+                self._check_time(name, row[time])
+            yield Steps(name, (step(row),), False, self._line)
+
+    def _recording(self, header: Sequence[str]) -> int | None:
+        """The column of the recording; None where a table is of one, and nothing in it can say otherwise."""
+        found = self._column(header, RECORDING_COLUMNS)
+        known = {*TIME_COLUMNS, *SYMBOL, *OUTCOME, *self._alphabet.symbols}
+        if found is None and not all(name in known or _plain(name) in known for name in header):
+            raise self._error(
+                "no column says which recording a row is of; name it 'recording', or drop the columns that are not "
+                f"needed{suggestion('recording', header)} (columns: {listing(header)})"
+            )
+        return found
+
+    def _time(self, header: Sequence[str]) -> int | None:
+        return self._column(header, [name for name in TIME_COLUMNS if name not in self._alphabet.places])
+
+    def _check_time(self, name: str, cell: Any) -> None:
+        """Refuse a step before the last one of its recording. Times that are no numbers say nothing."""
+        try:
+            time = float(cell)
+        except (TypeError, ValueError):
+            return
+        if time < self._times.get(name, time):
+            of = f"recording '{shorten(name)}'" if name else "the recording"
+            raise self._error(f"{of} goes back in time, to {time:g}; sort its rows by time")
+        self._times[name] = time
 
     def _of_columns(self, header: Sequence[str]) -> Callable[[Sequence[str]], Step]:
         """From a row to its step."""
@@ -97,7 +126,8 @@ class TraceReader:
 
     @staticmethod
     def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
-        return next((header.index(name) for name in names if name in header), None)
+        plain = [_plain(name) for name in header]
+        return next((plain.index(name) for name in names if name in plain), None)
 
     def _json(self, line: str) -> Steps:
         try:
@@ -115,7 +145,7 @@ class TraceReader:
                 raise self._error(f'{shorten(line)} is no step: a name, a trace ["a", "b"], or an object')
 
     def _object(self, value: dict[str, Any]) -> Steps:
-        recording, symbol = self._keys(tuple(value))
+        recording, symbol, time = self._keys(tuple(value))
         name = "" if recording is None else value[recording]
         if not isinstance(name, str | int):
             raise self._error(f"{name!r} names no recording; take text or a number")
@@ -123,6 +153,8 @@ class TraceReader:
             if not isinstance(value["trace"], list) or not value["trace"]:
                 raise self._error(f"'trace' is a list of at least one step, not {shorten(str(value['trace']))}")
             return Steps(str(name) or str(self._line), self._steps(value["trace"]), True, self._line)
+        if time is not None:
+            self._check_time(str(name), value[time])
         if symbol is None:
             steps = [self._of_columns(list(value))(list(map(_cell, value.values())))]
         else:
@@ -142,11 +174,11 @@ class TraceReader:
                 raise self._error(f"{shorten(str(value))} is no step; a step is a name or a list of names")
         return found
 
-    def _read_keys(self, keys: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """Which keys of an object name the recording and what holds."""
-        found = (self._column(keys, RECORDING), self._column(keys, SYMBOL))
-        recording, symbol = (None if place is None else keys[place] for place in found)
-        return recording, symbol
+    def _read_keys(self, keys: tuple[str, ...]) -> tuple[str | None, str | None, str | None]:
+        """Which keys of an object name the recording, what holds and the time."""
+        found = (self._column(keys, RECORDING_COLUMNS), self._column(keys, SYMBOL), self._time(keys))
+        recording, symbol, time = (None if place is None else keys[place] for place in found)
+        return recording, symbol, time
 
     def _read_step(self, text: str) -> Step:
         try:
@@ -171,6 +203,11 @@ class TraceReader:
 
     def _error(self, message: str) -> FileError:
         return FileError(f"{self.source}, line {self._line}: {re.sub(r'^a step ', 'the step ', message)}")
+
+
+def _plain(name: str) -> str:
+    """A heading in lower case, unless it is a letter: T is a temperature, and t the time."""
+    return name.lower() if len(name) > 1 else name
 
 
 def _cell(value: Any) -> str:
