@@ -74,7 +74,8 @@ class RecordedEpisodes:
             if rows is not None and len(rows) != len(self.lengths):
                 raise EpisodeFileError(f"'{name}' has {len(rows)} rows, but there are {len(self.lengths)} episodes")
         if self.feature_names is not None and self.shape != (len(self.feature_names),):
-            raise EpisodeFileError(f"'feature_names' has {len(self.feature_names)} names for steps {self.shape}")
+            count = len(self.feature_names)
+            raise EpisodeFileError(f"'feature_names' has {count} names for steps {self.shape}")
         if self.rewards is not None and not np.isfinite(self.rewards).all():
             place = int(np.argmin(np.isfinite(self.rewards)))
             raise EpisodeFileError(f"'rewards' holds NaN or infinity at step {place}")

@@ -78,7 +78,9 @@ class TraceReader:
     def _table(self, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Steps]:
         """CSV rows below a header."""
         header = [name.strip() for name in next(rows)[1]]
-        step, recording, time = self._of_columns(header), self._recording(header), self._time(header)
+        step = self._of_columns(header)
+        recording = self._recording(header)
+        time = self._time(header)
         for self._line, row in rows:
             name = "" if recording is None else row[recording]
             if time is not None:
@@ -97,7 +99,8 @@ class TraceReader:
         return found
 
     def _time(self, header: Sequence[str]) -> int | None:
-        return self._column(header, [name for name in TIME_COLUMNS if name not in self._alphabet.places])
+        held = self._alphabet.places
+        return self._column(header, [name for name in TIME_COLUMNS if name not in held])
 
     def _check_time(self, name: str, cell: Any) -> None:
         """Refuse a step before the last one of its recording. Times that are no numbers say nothing."""
@@ -176,9 +179,11 @@ class TraceReader:
 
     def _read_keys(self, keys: tuple[str, ...]) -> tuple[str | None, str | None, str | None]:
         """Which keys of an object name the recording, what holds and the time."""
-        found = (self._column(keys, RECORDING_COLUMNS), self._column(keys, SYMBOL), self._time(keys))
-        recording, symbol, time = (None if place is None else keys[place] for place in found)
-        return recording, symbol, time
+        recording = self._column(keys, RECORDING_COLUMNS)
+        symbol = self._column(keys, SYMBOL)
+        found = (recording, symbol, self._time(keys))
+        first, second, third = (None if place is None else keys[place] for place in found)
+        return first, second, third
 
     def _read_step(self, text: str) -> Step:
         try:
