@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,15 @@ def test_a_task_with_too_many_symmetries(nrm_command: Nrm, tmp_path: Path, monke
         assert found.pop("state_accuracy_modulo_shortcuts") is None
     assert data.items() <= {**known, "sampled": data["sampled"]}.items()
     assert "nan" not in nrm_command("evaluate", folder, "--episodes", "2").out
+
+
+def test_an_agent_without_its_training_is_not_called_unfinished(nrm_command: Nrm, tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", "rm")
+    (tmp_path / "copy").mkdir()
+    for name in ("config.json", "policy.safetensors"):
+        shutil.copy(folder / name, tmp_path / "copy")
+    copied = nrm_command("evaluate", str(tmp_path / "copy"), "--episodes", "2")
+    assert (copied.status, copied.err) == (0, "")
 
 
 @pytest.mark.parametrize(("greedy", "sampled", "told"), [(0.0, 1.0, True), (0.8, 0.95, False), (1.0, 0.0, False)])

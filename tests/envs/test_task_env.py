@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium
 import numpy as np
@@ -92,10 +92,16 @@ def test_the_environments_own_end_counts_under_every_rule() -> None:
     assert steps[-1][1:3] == (True, False)
 
 
-@pytest.mark.parametrize(("formula", "end"), [("G !a", "outcome"), ("a & !a", "outcome"), ("true", "absorbing")])
+@pytest.mark.parametrize(("formula", "end"), [("G !a", "outcome"), ("true", "absorbing")])
 def test_a_task_that_is_over_before_it_begins_is_refused(formula: str, end: End) -> None:
     with pytest.raises(EnvError, match=r"could end at once.*use end='limit'"):
         TaskEnv(Script(["a"]), nrm.compile(formula, ABC), end=end)
+
+
+@pytest.mark.parametrize("end", get_args(End))
+def test_a_task_that_cannot_be_satisfied_is_refused(end: End) -> None:
+    with pytest.raises(EnvError, match=r"cannot be satisfied.*give another formula"):
+        TaskEnv(Script(["a"]), nrm.compile("F(a & b)", ABC), end=end)
 
 
 @pytest.mark.parametrize("how", ["labels", "propositions", "get_events"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nrm.errors import ConfigError
+from nrm.errors import ConfigError, FileError
 from nrm.results.groups import group_runs
 from nrm.results.records import read_records
 from nrm.runs import RunConfig, RunFolder, choose_run, train
@@ -46,6 +46,14 @@ def test_a_finished_run_goes_on(tmp_path: Path) -> None:
     assert not train(parts, parts.load(), interrupted=lambda: next(countdown))
     assert train(parts, parts.load())
     assert (parts.path / "metrics.csv").read_text() == longer
+
+
+def test_a_run_that_cannot_go_on_keeps_its_length(tmp_path: Path) -> None:
+    folder = _trained(tmp_path / "run", _ppo(320))
+    (folder.path / "checkpoint.pt").write_bytes(b"damaged")
+    with pytest.raises(FileError, match=r"checkpoint\.pt"):
+        folder.extend(total_timesteps=640)
+    assert folder.config() == _ppo(320)
 
 
 def test_it_is_not_mixed_up_with_a_run_of_that_length(tmp_path: Path) -> None:

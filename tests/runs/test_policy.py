@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 import nrm
 from nrm.agents import Agent, Policy, evaluate, film, new_trainer
 from nrm.envs import GymVectorEnv, TaskEnv
-from nrm.errors import ConfigError, EnvError, FileError, NrmError
+from nrm.errors import ConfigError, EnvError, FileError, NrmError, NrmWarning
 from nrm.runs import LoadedRun, RunFolder
+from nrm.runs.checkpoint import save_policy
 from tests.agents.test_dict_observations import TASK, Row
 from tests.results.folders import many_run, run
 
@@ -127,7 +129,13 @@ def test_weights_that_are_damaged_or_old(tmp_path: Path) -> None:
     (folder.path / "checkpoint.pt").touch()  # a later checkpoint counts
     assert folder.load_policy().done
     path.unlink()
-    assert folder.load_policy().done
+    whole = folder.load_policy()
+    assert whole.done
+    save_policy(path, whole)
+    (folder.path / "checkpoint.pt").write_bytes(b"damaged")
+    os.utime(path, (0, 0))
+    with pytest.warns(NrmWarning, match=r"checkpoint\.pt.*is read instead"):
+        assert folder.load_policy().done
 
 
 def test_continuous_actions_fit_the_space(tmp_path: Path) -> None:

@@ -44,15 +44,16 @@ def test_an_update_that_helps_forgets_the_waiting() -> None:
 
 
 def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
-    def verdict(held_out: float, stopped: Reason) -> str:
-        best = Attempt(0, (0.5,), 0.002, held_out, stopped, 1.0)
+    def verdict(held_out: float, stopped: Reason, train: float = 0.002) -> str:
+        best = Attempt(0, (0.5,), train, held_out, stopped, 1.0)
         record = FitRecord(("grounding",), "em", (best,), best, 0.003, 10, 10)
         decision = left_to_learn(record)
-        assert f"{max(held_out, 0.002):.4f}" in decision.reason
+        assert f"{max(held_out, train):.4f}" in decision.reason
         return decision.verdict
 
     assert verdict(0.001, "target reached") == "explained"
     assert verdict(0.04, "no more improvement") == "converged"
+    assert verdict(0.001, "no more improvement", train=0.04) == "converged"
     assert verdict(0.04, "all epochs done") == "learn"
 
 

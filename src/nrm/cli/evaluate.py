@@ -54,7 +54,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         torch.set_num_threads(1)
         folder = find_run(self.folder)
         trainer, config = folder.load_policy(), folder.config()
-        if not trainer.done:
+        if trainer.reached and not trainer.done:  # a copied agent does not tell how far it was trained
             amount = f"{trainer.reached:,} of {config.amount:,} {config.unit}"
             print(f"nrm: the run is unfinished: {amount}", file=sys.stderr)
         play = {OneTask: self._repeat, Family: self._execute}[type(config.about)]

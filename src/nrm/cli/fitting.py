@@ -22,6 +22,7 @@ from nrm.neural import (
     GROUNDERS,
     Discovery,
     EpisodeBuffer,
+    FitConfig,
     FitRecord,
     Inferred,
     NeuralRewardMachine,
@@ -102,7 +103,7 @@ def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, pro
     episodes = recorded.buffer(task)
     model = NeuralRewardMachine.made(task, partial(GROUNDERS[options.grounder].from_shape, recorded.shape))
     record = fit(model, episodes, "grounding", options.config, progress=progress)
-    lines = _amount(episodes) | _descended(record)
+    lines = _amount(episodes) | _descended(record, options.config)
     verdict, reason = left_to_learn(record)
     lines["left to learn"] = f"{verdict} ({reason})"
     if not record.explained:
@@ -132,7 +133,7 @@ def _detected(options: Fit, recorded: RecordedEpisodes, source: Source, progress
         raise UsageError(f"{options.episodes}: recording '{name}': {error}") from None
     found = detector.coverage_
     lines = {"verdicts": listing(f"{passed} pass, {failed} fail" for _, passed, failed in found.recordings)}
-    lines |= _descended(detector.record_)
+    lines |= _descended(detector.record_, how)
     lines |= {
         "judged": f"{detector.held_out_score_:.1%} of held-out verdicts right; the more frequent one is in "
         f"{found.majority:.1%}",
@@ -213,13 +214,13 @@ def _counts(episodes: EpisodeBuffer) -> list[int]:
     return [sum(bool((episode.levels == code).any()) for episode in episodes) for code in range(len(episodes.levels))]
 
 
-def _descended(record: FitRecord) -> Lines:
+def _descended(record: FitRecord, asked: FitConfig) -> Lines:
     """What became of the restarts."""
-    best = record.best
+    best, done = record.best, sum(attempt.restarts for attempt in record.attempts)
     return {
         "learned": f"{', '.join(record.learned)} by {record.objective} likelihood",
-        "restarts": f"{len(record.attempts)}, best {best.number}: {best.epochs} epochs, {best.stopped}; "
-        f"{record.seconds:.1f} s in all",
+        "restarts": f"{done} done, {asked.restarts} asked for, best restart {best.number}: "
+        f"{best.epochs} epochs, {best.stopped}; {record.seconds:.1f} s in all",
         "fit": f"loss {best.train:.4f} nats per step, {best.held_out:.4f} held out",
     }
 

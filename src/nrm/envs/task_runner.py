@@ -30,12 +30,14 @@ def ending_states(tasks: MachineLike | TaskSet, end: End) -> BoolArray:
 
 
 def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
+    if machine.dead[machine.initial] and not np.ptp(machine.outputs):
+        raise EnvError(f"the task{name and f' {name}'} {unsatisfiable(machine.alphabet)}; give another formula")
     if end == "limit":
         return np.zeros(machine.states, dtype=np.bool_)
     ending = machine.absorbing if end == "absorbing" else machine.accepting | machine.dead
     if ending[machine.initial]:
         how = "no letter leaves its first state" if end == "absorbing" else "it holds before the first step"
-        if end == "outcome" and machine.dead[machine.initial]:
+        if end == "outcome" and machine.dead[machine.initial]:  # it may be a machine of rewards alone
             how = f"it {unsatisfiable(machine.alphabet)}"
         raise EnvError(
             f"every episode{name and f' of the task {name}'} could end at once with end='{end}', for {how}; use "

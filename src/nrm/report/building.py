@@ -184,7 +184,8 @@ def _begun(root: Path) -> list[Path]:
 
 def _no_runs(root: Path, problems: dict[Path, str], unfinished: dict[Path, str]) -> str:
     if not problems and not unfinished:
-        return f"there are no runs below {root}; train one with 'nrm train --task 1 --out {root / 'run'}'"
+        why = "a run has config.json, versions.json and metrics.csv"
+        return f"there are no runs below {root} ({why}); train one with 'nrm train --task 1 --out {root / 'run'}'"
     reasons = [f"{path}: {reason}" for path, reason in {**problems, **unfinished}.items()]
     return f"no run below {root} can be shown; {listing(reasons, 1)}"
 

@@ -29,7 +29,7 @@ from nrm.errors import (
 )
 from nrm.files import check_links, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
-from nrm.registry import received
+from nrm.registry import Given, following, received
 from nrm.runs.checkpoint import (
     GROUNDING,
     METRICS,
@@ -186,7 +186,18 @@ class RunFolder:
             if parted := getattr(before.build_env(1), "unrepeatable", ""):
                 why = f"its environment cannot be seeded (two episodes from one seed part at {parted})"
                 raise ConfigError(f"the run in {self} cannot be trained further: {why}")
+            self.load("cpu")  # a run that cannot go on keeps its length
             write_json(self.path / "config.json", longer.to_json())
+
+    @property
+    def typed(self) -> str:
+        """The folder in a command line, with --trust if the run names code."""
+        try:
+            with following(Given()):  # what was typed for this command is not typed for the next
+                RunFolder(self.path).config()
+        except UntrustedError:
+            return f"{self} --trust"
+        return str(self)
 
     @property
     def way_out(self) -> str:
@@ -245,7 +256,7 @@ class RunFolder:
     def load_policy(self) -> Trainer:
         """The trainer for acting, on the CPU: its weights only.
 
-        Without a weights file, the last checkpoint is used.
+        The checkpoint is used if it is newer and whole, or if there is no weights file.
         """
         path, checkpoint = self.path / POLICY_FILE, self.path / "checkpoint.pt"
         saved = [one for one in (path, checkpoint) if one.exists()]
@@ -256,8 +267,13 @@ class RunFolder:
             raise FileError(f"the run in {self} has no checkpoint yet; use 'nrm train --resume {self}'")
         trainer = self._at_beginning("cpu")
         if max(saved, key=lambda one: one.stat().st_mtime_ns) == checkpoint:
-            load_weights(checkpoint, trainer)
-            return trainer
+            try:
+                load_weights(checkpoint, trainer)
+                return trainer
+            except FileError as error:
+                if not path.exists():
+                    raise
+                warnings.warn(f"{error}; {path} is read instead", NrmWarning, stacklevel=2)
         load_policy(path, trainer)
         if (self.path / METRICS_FILE).exists():
             text = read_text(self.path / METRICS_FILE)

@@ -263,11 +263,12 @@ class Decision(NamedTuple):
 def left_to_learn(record: FitRecord) -> Decision:
     """What learning from given episodes has left to learn, in the same words."""
     best, target = record.best, record.target
+    loss = max(best.train, best.held_out)
     if record.explained:
-        return Decision("explained", f"loss {max(best.train, best.held_out):.4f} is at most {target:g}")
+        return Decision("explained", f"loss {loss:.4f} is at most {target:g}")
     if best.stopped == "all epochs done":
-        return Decision("learn", f"loss {best.held_out:.4f} is more than {target:g}, and all epochs are done")
-    return Decision("converged", f"loss {best.held_out:.4f} no longer improves, above {target:g}")
+        return Decision("learn", f"loss {loss:.4f} is more than {target:g}, and all epochs are done")
+    return Decision("converged", f"loss {loss:.4f} no longer improves, above {target:g}")
 
 
 @dataclass
