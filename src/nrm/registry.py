@@ -161,7 +161,8 @@ def import_here(module: str, path: str, what: str) -> Any:
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
-        found = import_module(module)
+        with following(None):  # code that runs means the names that it gives
+            found = import_module(module)
         sys.path.append(here)  # for what it imports later
         return found
     except ModuleNotFoundError as error:

@@ -25,8 +25,8 @@ GRID = "minigrid:MiniGrid-DoorKey-5x5-v0"
             {"view": "agent", "kwargs": {"agent_view_size": 5}},
         ),
         (
-            ("--env", GRID, "--env.actions", "all", "--env.kwargs.max_steps", "20"),
-            {"actions": "all", "kwargs": {"max_steps": 20}},
+            ("--env", GRID, "--env.kwargs.max_steps", "20"),
+            {"kwargs": {"max_steps": 20}},
         ),
         (
             (*CARTPOLE, "--task", "F right", "--env.steps", "30", "--env.kwargs.sutton_barto_reward=true"),

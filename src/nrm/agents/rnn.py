@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -250,21 +250,22 @@ def _with(seen: Transition, known: Known) -> Transition:
     return seen._replace(features=torch.cat([seen.features, known.begin], -1))
 
 
-def _plain(tasks: TaskSet, settings: RecurrentConfig, features: int) -> Memory:  # noqa: ARG001 - which it follows not
-    return RecurrentMemory(features, settings)
+def _plain(env: BatchedEnv, settings: RecurrentConfig, features: int) -> Memory:
+    return RecurrentMemory(features, settings).to(env.device)
 
 
-def _told_tasks(tasks: TaskSet, settings: RecurrentConfig, features: int) -> Memory:
-    encoder = GraphEncoder(TaskGraphs(tasks))
+def _given_tasks(env: BatchedEnv, settings: RecurrentConfig, features: int) -> Memory:
+    encoder = GraphEncoder(TaskGraphs(env.tasks))
     memory = RecurrentMemory(features + encoder.width, settings)
-    return TaskRecurrentMemory(memory, encoder, nn.Linear(memory.size, encoder.width), tasks)
+    query = nn.Linear(memory.size, encoder.width)
+    # What it remembers of tasks is made where its parts are.
+    return TaskRecurrentMemory(memory.to(env.device), encoder.to(env.device), query.to(env.device), env.tasks)
 
 
 def _prepare(env: BatchedEnv, settings: RecurrentConfig, features: int, seed: int) -> Prepared:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed + 1)
-        memory: Any = env.tasks.either(_plain, _told_tasks)(env.tasks, settings, features)
-    return Prepared(memory.to(env.device))
+        return Prepared(env.tasks.either(_plain, _given_tasks)(env, settings, features))
 
 
 RNN = METHODS.register(

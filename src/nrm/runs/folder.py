@@ -29,7 +29,7 @@ from nrm.errors import (
 )
 from nrm.files import check_links, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
-from nrm.registry import Given, following, received
+from nrm.registry import received
 from nrm.runs.checkpoint import (
     GROUNDING,
     METRICS,
@@ -188,16 +188,6 @@ class RunFolder:
                 raise ConfigError(f"the run in {self} cannot be trained further: {why}")
             self.load("cpu")  # a run that cannot go on keeps its length
             write_json(self.path / "config.json", longer.to_json())
-
-    @property
-    def typed(self) -> str:
-        """The folder in a command line, with --trust if the run names code."""
-        try:
-            with following(Given()):  # what was typed for this command is not typed for the next
-                RunFolder(self.path).config()
-        except UntrustedError:
-            return f"{self} --trust"
-        return str(self)
 
     @property
     def way_out(self) -> str:
