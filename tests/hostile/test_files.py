@@ -247,6 +247,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         read_bytes(tmp_path / "large")
 
 
+@pytest.mark.filterwarnings("ignore::nrm.errors.NrmWarning")
 def test_each_target_of_the_attack_withstands_some_inputs(tmp_path: Path) -> None:
     chance, found = random.Random(7), Counter[str]()
     (tmp_path / "seeds").mkdir()
