@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import nrm
 from nrm.envs import End, MinecraftEnv, TaskEnv
-from nrm.errors import EnvError, MachineError, TraceError, UnknownSymbolError
+from nrm.errors import EnvError, MachineError, NrmError, TraceError, UnknownSymbolError
 from tests.envs import own
 from tests.envs.envs import paper_machine
 
@@ -244,3 +244,27 @@ def test_a_label_that_says_something_unknown_is_named() -> None:
     machine = nrm.compile("F a", ABC)
     with pytest.raises(UnknownSymbolError, match="'kitchen' at step 1"):
         run(TaskEnv(Script(["a"]), machine, room))
+
+
+def test_a_discount_weighs_the_potential_that_a_step_leads_to() -> None:
+    machine = nrm.compile("F gem & F door", nrm.envs.MINECRAFT_SYMBOLS)
+    plain, discounted = (nrm.TaskEnv(MinecraftEnv(), machine, gamma=gamma) for gamma in (1.0, 0.5))
+    plain.reset(seed=0)
+    discounted.reset(seed=0)
+    potential = plain.potential
+    for action in (2, 2, 2, 1, 0, 0, 0, 1, 1):
+        paid, found = plain.step(action)[1], discounted.step(action)[1]
+        assert found == pytest.approx(0.5 * (potential + paid) - potential)
+        potential += paid
+        assert potential == plain.potential
+
+
+@pytest.mark.parametrize("gamma", [0, 1.5, True, "x", float("nan")])
+def test_discounts_that_are_none(gamma: object) -> None:
+    with pytest.raises(NrmError):
+        nrm.TaskEnv(MinecraftEnv(), paper_machine(), gamma=gamma)  # type: ignore[arg-type]
+
+
+def test_rewards_that_are_no_potentials_have_no_discount() -> None:
+    with pytest.raises(EnvError):
+        nrm.TaskEnv(MinecraftEnv(), paper_machine(), pay="outputs", gamma=0.9)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from stable_baselines3 import DQN
+from stable_baselines3 import DDPG, DQN, SAC, TD3
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import Tensor, nn
 
 import nrm
-from nrm.envs import ending_states
+import nrm.sb3
+from nrm.envs import PlaneConfig, PlaneEnv, ending_states
 from nrm.errors import EnvError
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import (
@@ -208,3 +210,26 @@ def test_misuse_is_named() -> None:
     agent = DQN("MultiInputPolicy", silent, learning_starts=2, device="cpu", **counterfactual(silent, TASK))
     with pytest.raises(EnvError, match=r"needs info\['base_terminated'\]"):
         agent.learn(5)
+
+
+def test_imagined_steps_pay_with_the_discount() -> None:
+    found = sampled(filled(A, gamma=0.5))
+    assert found[0] == {(1, 25.0, 0.0)}
+    assert found[2] == {(3, 0.0, 1.0)}
+
+
+@pytest.mark.parametrize("algorithm", [SAC, TD3, DDPG])
+def test_agents_with_continuous_actions_learn_from_imagined_steps(algorithm: type[Any]) -> None:
+    machine = nrm.compile("F red & F green", [*PlaneConfig().names, "empty"])
+
+    def make() -> gymnasium.Env[Any, Any]:
+        return nrm.TaskEnv(PlaneEnv(actions="continuous", steps=20), machine)
+
+    for model in (machine, nrm.sb3.model_for(PlaneEnv().observation_space, machine)):
+        venv = NeuralRewardMachineVecWrapper(DummyVecEnv([make] * 2), model, reward_scale=0.01, gamma=0.99)
+        agent = algorithm("MultiInputPolicy", venv, learning_starts=20, batch_size=8, **counterfactual(venv, machine))
+        agent.learn(60)
+        batch = agent.replay_buffer.sample(4)
+        live = int((~ending_states(machine, "outcome")).sum())
+        assert batch.actions.shape == (4 * live, 2)
+        assert len(set(batch.observations["belief"].argmax(1).tolist())) == live

@@ -17,7 +17,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecTran
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftEnv
-from nrm.errors import ConfigError, ContradictionError, EnvError
+from nrm.errors import ConfigError, ContradictionError, EnvError, NrmError
 from nrm.machines import MooreMachine
 from nrm.neural import FitConfig, NeuralRewardMachine
 from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual
@@ -308,3 +308,28 @@ def test_episodes_that_no_grounder_can_explain_end_training_at_once() -> None:
         agent.learn(4000, callback=callback)
     assert caught.value.step >= 2
     assert all(update.record is None or update.loss < float("inf") for update in callback.updates)
+
+
+def test_the_agent_is_paid_with_a_discount_and_grounding_reads_plain_differences() -> None:
+    plain, discounted = (
+        NeuralRewardMachineVecWrapper(DummyVecEnv([make]), TASK, record=False, gamma=gamma) for gamma in (1.0, 0.5)
+    )
+    for venv in (plain, discounted):
+        venv.seed(3)
+        venv.reset()
+    potential, episodes = 0.0, 0
+    for action in np.random.default_rng(0).integers(0, 4, (60, 1)):
+        (_, paid, done, _), (_, found, _, _) = plain.step(action), discounted.step(action)
+        assert found == pytest.approx(0.5 * (potential + paid) - potential)
+        potential = 0.0 if done[0] else potential + float(paid[0])
+        episodes += int(done[0])
+    assert episodes > 2
+
+
+def test_a_discount_is_given_once() -> None:
+    model: Model = TASK
+    venv = DummyVecEnv([lambda: nrm.TaskEnv(nrm.envs.MinecraftEnv(), TASK, gamma=0.9)])
+    with pytest.raises(ConfigError):
+        NeuralRewardMachineVecWrapper(venv, model)
+    with pytest.raises(NrmError):
+        NeuralRewardMachineVecWrapper(DummyVecEnv([make]), model, gamma=2)

@@ -198,8 +198,8 @@ class MachineOptions(TaskOptions, AlphabetSettings, StatesSetting):
     arguments: ClassVar[tuple[str, ...]] = ("task",)
     usual: ClassVar = {"max_states": DEFAULT_LIMITS.states}
     reward: str | None = None
-    """Reward scheme: distance (the default), three_value, acceptance, distinct, terminal (distance, paid at the end of
-    an episode), or a potential per state: 0,50,100."""
+    """Reward scheme: distance (the default), three_value, acceptance, distinct, value_iteration, terminal (distance,
+    paid at the end of an episode), or a potential per state: 0,50,100."""
     txt: tuple[Literal["terminal", "terminal_edge", "first", "rewards"], ...] = ()
     """How to read a .txt file. If no edge matches, the episode ends with reward 0 (terminal), or with the reward of the
     last edge to a terminal state (terminal_edge). If several match, the first is taken (first). States output rewards

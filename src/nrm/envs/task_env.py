@@ -14,7 +14,7 @@ from nrm.aliases import Symbol
 from nrm.envs.labels import LabelFunction, labelling, letter_of
 from nrm.envs.task_runner import End, ending_states
 from nrm.errors import EnvError, UnknownSymbolError, shorten, unknown
-from nrm.machines import MachineLike, MooreMachine, TaskSet, as_task_set
+from nrm.machines import MachineLike, MooreMachine, TaskSet, as_task_set, check_gamma, shaped
 
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
@@ -48,6 +48,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         end: End = "outcome",
         empty: Symbol | None = None,
         pay: Pay = "differences",
+        gamma: float = 1.0,
     ) -> None:
         """Wrap an environment.
 
@@ -60,6 +61,8 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             end: when an episode ends: outcome, absorbing or limit.
             empty: the symbol for `nothing`, if the labelling function returns nothing.
             pay: `outputs` for machines whose outputs are rewards: `load_machine(…, outputs="rewards")`.
+            gamma: the discount factor of the agent: a step pays `gamma * after - before`, of potentials. Agents that
+                learn symbols need 1 here; `NeuralRewardMachineVecWrapper` takes the discount instead.
 
         """
         if (inner := own_task(env)) is not None:
@@ -69,14 +72,18 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             )
         if pay not in get_args(Pay):
             raise EnvError(unknown("pay", pay, get_args(Pay)))
+        check_gamma(gamma)
+        if pay == "outputs" and gamma != 1:
+            raise EnvError("gamma discounts potentials, and pay='outputs' pays rewards; drop one of them")
         self.tasks = tasks = as_task_set(machine)
         if empty is not None and empty not in tasks.alphabet.symbols:
             raise UnknownSymbolError(unknown("symbol", empty, tasks.alphabet.symbols, " of empty"))
-        RecordConstructorArgs.__init__(self, machine=tasks, label=label, end=end, empty=empty, pay=pay)
+        RecordConstructorArgs.__init__(self, machine=tasks, label=label, end=end, empty=empty, pay=pay, gamma=gamma)
         gymnasium.Wrapper.__init__(self, env)
         self.machine: MooreMachine = tasks.union
         self.end: End = end
         self.pay: Pay = pay
+        self.gamma = gamma
         self._initial = tasks.initial
         self._ends = ending_states(tasks, end)
         self._empty = empty
@@ -109,12 +116,21 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         said = self._label(observation, info, self.env)
         letter = letter_of(said, self.machine.alphabet, self._empty, place)
         before, self._state = self._state, self.machine.next_state(self._state, letter)
-        paid_before = self.machine.outputs[before] if self.pay == "differences" else 0.0
-        reward = float(self.machine.outputs[self._state] - paid_before)
+        reward = float(self._paid(before, self._state))
         ended = terminated or bool(self._ends[self._state])
         base = {"base_reward": base_reward, "base_terminated": terminated}
         info = {**info, **base, **self._truth(letter)}
         return observation, reward, ended, truncated and not ended, info
+
+    def _paid(self, before: int, after: int) -> float:
+        outputs = self.machine.outputs
+        paid: float = outputs[after] if self.pay == "outputs" else shaped(outputs[before], outputs[after], self.gamma)
+        return paid
+
+    @property
+    def potential(self) -> float:
+        """The potential of the present state."""
+        return float(self.machine.outputs[self._state or 0])
 
     @property
     def task_number(self) -> int:

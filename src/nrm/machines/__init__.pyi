@@ -77,8 +77,10 @@ from .rewards import (
     LevelTable as LevelTable,
     Penalties as Penalties,
     RewardScheme as RewardScheme,
+    check_gamma as check_gamma,
     levels as levels,
     paid_success as paid_success,
+    shaped as shaped,
     with_rewards as with_rewards,
 )
 from .task import (

@@ -8,17 +8,21 @@ reward comes.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Annotated, Any, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nrm.aliases import FloatArray, IntArray, State
 from nrm.errors import EpisodeError, LimitError, RewardError, listing, shorten, unknown
 from nrm.machines.moore import MooreMachine
+from nrm.settings import Checked
 
 Numbers: TypeAlias = Any
 """A NumPy array or a torch tensor; what comes out is of the same kind."""
@@ -38,21 +42,22 @@ RewardScheme: TypeAlias = str | SchemeFunction | Sequence[float] | Mapping[State
 """A scheme by name, as a function, or as custom potentials per state."""
 
 
-def distance(machine: MooreMachine) -> FloatArray:
+def distance(machine: MooreMachine, failure: float = WORST) -> FloatArray:
     """The paper's potential: the nearer an accepting state, the higher ("Reward Values as Supervision").
 
-    Accepting states get 100 and failures -100. The initial state gets 0, so that the rewards of a successful episode
-    sum to 100, and each step of distance in between counts the same; states farther than the initial one lie between
-    0 and -100. Where the task holds from the start (`G !a`) it can only be lost: the potentials then fall from 100
-    towards 0 with the distance, and the best sum is 0.
+    Accepting states get 100 and failures `failure`. The initial state gets 0, so that the rewards of a successful
+    episode sum to 100, and each step of distance in between counts the same; states farther than the initial one lie
+    between 0 and `failure`. Where the task holds from the start (`G !a`) it can only be lost: the potentials then fall
+    from 100 towards 0 with the distance, and the best sum is 0.
     """
     steps = machine.distance_to_acceptance
-    return np.where(steps < 0, WORST, _graded(steps.astype(np.float64), float(steps[machine.initial])))
+    graded = _graded(steps.astype(np.float64), float(steps[machine.initial]), failure)
+    return np.where(steps < 0, failure, graded)
 
 
-def three_value(machine: MooreMachine) -> FloatArray:
-    """100 when accepting, -100 when failed, 0 otherwise. No hint on the way."""
-    return np.where(machine.accepting, BEST, np.where(machine.dead, WORST, 0.0))
+def three_value(machine: MooreMachine, failure: float = WORST) -> FloatArray:
+    """100 when accepting, `failure` when failed, 0 otherwise. No hint on the way."""
+    return np.where(machine.accepting, BEST, np.where(machine.dead, failure, 0.0))
 
 
 def acceptance(machine: MooreMachine) -> FloatArray:
@@ -60,7 +65,7 @@ def acceptance(machine: MooreMachine) -> FloatArray:
     return machine.accepting.astype(np.float64)
 
 
-def distinct(machine: MooreMachine) -> FloatArray:
+def distinct(machine: MooreMachine, failure: float = WORST) -> FloatArray:
     """The distance potential with ties broken: states at equal distance get slightly different potentials."""
     steps = machine.distance_to_acceptance.astype(np.float64)
     shifts = np.zeros(machine.states)
@@ -69,8 +74,18 @@ def distinct(machine: MooreMachine) -> FloatArray:
         # The initial state keeps its place, and with it the best sum of 100.
         tied = np.concatenate([tied[tied == machine.initial], tied[tied != machine.initial]])
         shifts[tied] = np.arange(len(tied)) / (2.0 * len(tied))
-    graded = _graded(steps + shifts, float(steps[machine.initial]))
-    return np.where(steps < 0, WORST, np.where(machine.accepting, BEST, graded))
+    graded = _graded(steps + shifts, float(steps[machine.initial]), failure)
+    return np.where(steps < 0, failure, np.where(machine.accepting, BEST, graded))
+
+
+def value_iteration(machine: MooreMachine, gamma: float = 0.9, failure: float = 0.0) -> FloatArray:
+    """The optimal value of each state, if the agent chose the symbols, by the discount factor `gamma`.
+
+    A step into acceptance is worth 100 and ends the episode. No machine pays on the way, so the fixed point of value
+    iteration is 100 times `gamma` to the distance.
+    """
+    steps = machine.distance_to_acceptance
+    return np.where(steps < 0, failure, BEST * gamma ** np.maximum(steps, 0))
 
 
 def terminal(machine: MooreMachine) -> FloatArray:
@@ -83,9 +98,38 @@ SCHEMES: dict[str, SchemeFunction] = {
     "three_value": three_value,
     "acceptance": acceptance,
     "distinct": distinct,
+    "value_iteration": value_iteration,
     "terminal": terminal,
 }
 """The schemes that can be asked for by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemeParameters(Checked):
+    """What the name of a scheme may set behind a colon: `distance:failure=-10`."""
+
+    error = RewardError
+
+    failure: Annotated[float, msgspec.Meta(ge=-1e12, le=0)] = WORST
+    """The potential of failed states."""
+    gamma: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.9
+    """The discount factor of value iteration."""
+
+
+def shaped(before: Numbers, after: Numbers, gamma: float = 1.0) -> Numbers:
+    """What a step pays that leads from the potential `before` to `after`: `gamma * after - before`.
+
+    The rewards of an episode, discounted by `gamma`, then sum to the discounted last potential minus the first one. So
+    the policies that are best are those that are best where only the last potential is paid (Ng, Harada and Russell,
+    1999); `gamma` must be the discount factor of the agent.
+    """
+    return gamma * after - before
+
+
+def check_gamma(gamma: object) -> None:
+    """Raise `RewardError` unless this is a discount factor."""
+    if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma <= 1:
+        raise RewardError(f"gamma is the discount factor of the agent, above 0 and up to 1, not {gamma!r}")
 
 
 class Penalties:
@@ -143,20 +187,36 @@ def levels(machine: MooreMachine, scheme: RewardScheme) -> FloatArray:
 
 
 def scheme_named(name: str) -> SchemeFunction:
-    """The scheme of that name, or an error that suggests the nearest one."""
-    key = name.strip().lower().replace("-", "_")
+    """The scheme of a name such as `distance` or `distance:failure=-10`, or an error that suggests the nearest one."""
+    called, _, rest = name.partition(":")
+    key = called.strip().lower().replace("-", "_")
     if key not in SCHEMES:
-        raise RewardError(unknown("reward scheme", name, SCHEMES))
-    return SCHEMES[key]
+        raise RewardError(unknown("reward scheme", called, SCHEMES))
+    scheme = SCHEMES[key]
+    able = tuple(inspect.signature(scheme).parameters)[1:]
+    given = dict(_parameter(part, able) for part in rest.split(",") if part)
+    SchemeParameters(**given)
+    return partial(scheme, **given) if given else scheme
 
 
-def _graded(steps: FloatArray | IntArray, start: float) -> FloatArray:
-    """Potentials that fall strictly with the (possibly fractional) distance to acceptance, above `WORST`."""
+def _parameter(part: str, able: tuple[str, ...]) -> tuple[str, Any]:
+    """A parameter of a scheme and its value, from `failure=-10`."""
+    key, _, value = (piece.strip() for piece in part.partition("="))
+    if key not in able:
+        raise RewardError(unknown("parameter of the reward scheme", key, able))
+    try:
+        return key, float(value)
+    except ValueError:
+        raise RewardError(f"{key} of the reward scheme must be a number, not {value!r}") from None
+
+
+def _graded(steps: FloatArray | IntArray, start: float, failure: float) -> FloatArray:
+    """Potentials that fall strictly with the (possibly fractional) distance to acceptance, above `failure`."""
     farthest = max(float(steps.max()), start, 0.0)
     if start <= 0:  # accepting from the start, or lost from the start
         return BEST * (1 - steps / (farthest + 1))
     near = BEST * (1 - steps / start)
-    far = WORST * (steps - start) / (farthest - start + 1)
+    far = failure * (steps - start) / (farthest - start + 1)
     return np.where(steps <= start, near, far)
 
 

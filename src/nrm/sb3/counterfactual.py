@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from nrm.envs import End, ending_states
 from nrm.errors import EnvError
-from nrm.machines import MachineLike, MooreMachine, Penalties, as_machine
+from nrm.machines import MachineLike, MooreMachine, Penalties, as_machine, shaped
 from nrm.neural import NeuralRewardMachine
 from nrm.sb3.vec_wrapper import find_wrapper, machines_of
 from nrm.wrappers import BELIEF, OBSERVATION, check_same_task
@@ -46,12 +46,15 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         model: NeuralRewardMachine | None = None,
         end: End = "outcome",
         reward_scale: float = 1.0,
+        gamma: float = 1.0,
         penalties: Penalties | None = None,
         reads: str = OBSERVATION,
         shape: tuple[int, ...] | None = None,
         **usual: Any,
     ) -> None:
         """`reads`: the entry that the grounder reads; `shape`: of it as the environment gives it, not transposed.
+
+        `gamma`: of the rewards, as the wrapper pays them.
 
         `penalties`: what failures cost, as the wrapper pays them; in full when absent.
         `usual`: what every replay buffer takes (`device`, `n_envs`, …).
@@ -61,7 +64,7 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         self.model = model
         self.imagines = True
         """Whether steps are relabelled; `GroundingCallback` waits until the grounder explains the rewards."""
-        self.reward_scale = reward_scale
+        self.reward_scale, self.gamma = reward_scale, gamma
         self.penalties = penalties
         self._ends = ending_states(machine, end)
         self._live = np.flatnonzero(~self._ends)
@@ -109,13 +112,14 @@ class CounterfactualReplayBuffer(DictReplayBuffer):
         before = {key: rows[place] for key, rows in self.observations.items()}
         after = {key: rows[place] for key, rows in self.next_observations.items()}
         reached = self.machine.columns[states, self.machine.classes_of(letters)].astype(np.int64)
-        paid = self.machine.outputs[reached] - self.machine.outputs[states]
+        outputs = self.machine.outputs
+        paid = shaped(outputs[states], outputs[reached], self.gamma)
         over = self._ends[reached] | self.base_terminated[place]  # a time limit is no end
 
         happened = before[BELIEF].argmax(1) == states
         before[BELIEF] = np.where(happened[:, None], before[BELIEF], self._one_hot[states])
         after[BELIEF] = np.where(happened[:, None], after[BELIEF], self._one_hot[reached])
-        scale = 1.0 if self.penalties is None else self.penalties.of(over & (paid < 0))
+        scale = 1.0 if self.penalties is None else self.penalties.of(over & (outputs[reached] < outputs[states]))
         rewards = np.where(happened, self.rewards[place], paid * self.reward_scale * scale)
         ended = np.where(happened, self.dones[place] * (1 - self.timeouts[place]), over)
 
@@ -178,6 +182,7 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
         "model": model,
         "end": end,
         "reward_scale": wrapper.reward_scale,
+        "gamma": wrapper.gamma,
         "penalties": wrapper.penalties,
         "reads": wrapper.augmentation.key or (OBSERVATION if several is None else several.parts[0].name),
         "shape": wrapper.augmentation.grounded.shape if several is None else several.parts[0].shape,

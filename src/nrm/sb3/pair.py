@@ -71,6 +71,7 @@ def save_pair(path: str | Path, algorithm: BaseAlgorithm, model: NeuralRewardMac
             "belief": wrapper.belief,
             "reads": wrapper.reads,
             "reward_scale": wrapper.reward_scale,
+            "gamma": wrapper.gamma,
         },
         "success": 0.0 if wrapper.penalties is None else wrapper.penalties.success,
         "machine": machine_to_dict(known) if isinstance(known, MooreMachine) else None,
