@@ -55,7 +55,6 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.stepping --out out/bench
 	$(BIN)/python -m benchmarks.neural_speed --out out/bench
 	$(BIN)/python -m benchmarks.grounding --out out/bench --objectives em sequence
-	$(BIN)/python -m benchmarks.automata --out out/bench
 	$(BIN)/python -m benchmarks.pure --out out/bench --no-joint
 	$(BIN)/python -m benchmarks.training_speed --out out/bench
 	$(BIN)/python -m benchmarks.counterfactual --out out/bench

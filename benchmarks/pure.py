@@ -22,12 +22,12 @@ from aalpy.learning_algs import run_EDSM, run_RPNI
 
 import nrm
 from benchmarks import envs
-from benchmarks.automata import Traces, merge
 from benchmarks.common import report
 from nrm import MooreMachine
 from nrm.machines import Alphabet, LevelCodec, equivalent, until_over
 from nrm.neural import EpisodeBuffer, FitConfig, discover, renaming
 
+Traces = list[tuple[list[int], list[float]]]
 MAX_WITH_IDLE = 240
 """Episodes up to which AALpy reads every step: beyond it takes minutes an episode file."""
 
@@ -50,6 +50,24 @@ class Config:
     """Whether AALpy reads the episodes too."""
     idle: bool = True
     """Whether it reads them with idle letters as well, which takes long."""
+
+
+def merge(algorithm: Callable[..., Any], machine: MooreMachine, traces: Traces) -> MooreMachine | None:
+    """A machine by state merging in AALpy, from every prefix; unseen transitions become self-loops, as on our side."""
+    initial = float(machine.outputs[machine.initial])
+    prefixes = {tuple(letters[: n + 1]): outputs[n] for letters, outputs in traces for n in range(len(letters))}
+    data = [((), initial), *prefixes.items()]
+    learned = algorithm(data, automaton_type="moore", input_completeness="self_loop", print_info=False)
+    if learned is None:
+        return None
+    numbers = {state: number for number, state in enumerate(learned.states)}
+    letters = range(machine.alphabet.size)
+    # A letter that occurs in no trace is unknown to AALpy.
+    table = [[numbers[state.transitions.get(letter, state)] for letter in letters] for state in learned.states]
+    outputs = np.array([float(state.output) for state in learned.states])
+    return MooreMachine.from_table(
+        machine.alphabet, table, outputs == machine.levels.max(), outputs, numbers[learned.initial_state]
+    )
 
 
 def over_cells(machine: MooreMachine) -> MooreMachine:

@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 import nrm
 from nrm.envs.minigrid import minigrid_env, minigrid_task
 from nrm.neural import grounder_for
-from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper, save_pair
+from nrm.sb3 import BeliefExtractor, GroundingCallback, NeuralRewardMachineVecWrapper
 
 
 def main() -> None:
@@ -53,7 +53,8 @@ def main() -> None:
     grounding = GroundingCallback(model, every=32, task=machine, verbose=1)
     agent.learn(options.steps, callback=grounding)
     options.out.mkdir(parents=True, exist_ok=True)
-    print(f"wrote {save_pair(options.out / 'agent.zip', agent, model)}")
+    agent.save(options.out / "agent.zip")
+    print(f"wrote {options.out / 'agent.zip'} and {nrm.save_model(options.out / 'model.pt', model)}")
     if grounding.accuracy is not None:
         print(f"grounding accuracy, modulo shortcuts: {grounding.accuracy.modulo_shortcuts:.1%}")
 

@@ -13,8 +13,8 @@ from torch import nn
 import nrm
 from nrm.errors import ContradictionError, EpisodeError, LearningError
 from nrm.machines import LevelCodec, MooreMachine, TaskSet
-from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, ProbabilisticMoore, contradiction, discover, fit
-from nrm.neural.descent import marginal, sequence
+from nrm.neural import EpisodeBuffer, FitConfig, NeuralRewardMachine, contradiction, discover, fit
+from nrm.neural.descent import marginal
 from nrm.neural.em.steps import expected_letters
 from nrm.neural.grounders import MlpGrounder
 from tests.neural.examples import task
@@ -248,13 +248,3 @@ def test_restarts_end_when_none_improves() -> None:
     record = fit(NeuralRewardMachine(MlpGrounder(2, 3), machine), buffer, config=FitConfig(restarts=16, epochs=20))
     assert not record.explained
     assert 4 < len(record.attempts) < 16
-
-
-def test_a_machine_is_learned_from_verdicts() -> None:
-    machine = machine_of("F a", symbols=("a", "b"))
-    buffer = judged_letters(machine, 100)
-    unknown = ProbabilisticMoore.unknown(("a", "b"), 2, machine.levels)
-    model = NeuralRewardMachine(AsShown(), unknown)
-    fit(model, buffer, "machine", FitConfig(restarts=4, epochs=200))
-    batch = buffer.batch()
-    assert float(sequence(model, batch, model.ground_batch(batch)).detach()) < 0.01

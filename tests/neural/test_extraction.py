@@ -1,86 +1,20 @@
-"""Extraction, merging of what episodes do not tell apart, renaming, and pure learning."""
+"""Renaming, and symbols and machine from episodes alone."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import LearningError
-from nrm.inference import merge_states
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import (
     EpisodeBuffer,
-    NeuralRewardMachine,
-    ProbabilisticMoore,
-    TrueLabels,
-    compare,
     discover,
-    extract,
-    renamed_letters,
     renaming,
 )
-from tests.neural.examples import letter_buffer, random_traces, task
-
-
-@pytest.mark.parametrize("number", range(1, 9))
-def test_a_known_machine_extracts_to_itself(number: int) -> None:
-    machine = task(number)
-    moore = ProbabilisticMoore.from_machine(machine)
-    assert compare(extract(moore), machine).equivalent
-    assert compare(extract(moore), machine, acceptance=True).equivalent
-    model = NeuralRewardMachine(TrueLabels(5), moore)
-    assert compare(extract(model, letter_buffer(machine, 200, 15)), machine).equivalent
-
-
-def test_a_difference_comes_with_a_shortest_trace() -> None:
-    found = compare(task(1), task(3))
-    assert not found.equivalent
-    assert found.difference is not None
-    assert len(found.difference.trace) == 1
-    assert "after (b) the first machine is" in str(found)
-
-
-def test_extraction_takes_the_most_probable() -> None:
-    moore = ProbabilisticMoore.unknown(["a", "b"], 2, [0.0, 1.0])
-    with torch.no_grad():
-        transitions, rewards = moore.parameters()
-        transitions.copy_(torch.tensor([[[0.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]]))
-        rewards.copy_(torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
-    assert extract(moore) == nrm.compile("F a", ["a", "b"], reward="acceptance")
-    with pytest.raises(LearningError, match="give the whole model"):
-        extract(moore, letter_buffer(task(1), 1, 1))
-
-
-def test_merging_undoes_a_split_state_with_an_unseen_move() -> None:
-    # F a with its last state twice; from the copy, letter b was never read, and would lead astray.
-    alphabet = Alphabet.exclusive(["a", "b"])
-    split = MooreMachine.from_table(alphabet, [[1, 0], [2, 1], [1, 0]], [False, True, True], [0.0, 100.0, 100.0])
-    traces = [np.array([0, 1, 1]), np.array([1, 0, 0, 0]), np.array([0, 0, 0, 1])]
-    merged = nrm.machines.minimise(merge_states(split, traces), by="outputs")
-    assert merged == nrm.compile("F a", ["a", "b"])
-    assert not compare(split, merged).equivalent
-
-
-@given(st.integers(1, 8), st.integers(0, 1000), st.integers(1, 30))
-def test_merging_keeps_what_the_traces_showed(number: int, seed: int, count: int) -> None:
-    machine = task(number)
-    # A machine with each state twice, the copies chosen by chance.
-    generator = np.random.default_rng(seed)
-    table = np.vstack([machine.transitions] * 2)
-    table = table + machine.states * generator.integers(2, size=table.shape)
-    double = MooreMachine.from_table(
-        machine.alphabet, table, np.tile(machine.accepting, 2), np.tile(machine.outputs, 2), machine.initial
-    )
-    traces = random_traces(machine, count, 6, seed)
-    merged = merge_states(double, [np.array(letters) for letters, _ in traces])
-    for letters, levels in traces:
-        outputs = merged.run(machine.alphabet.decode(letters)).outputs[1:]
-        assert list(outputs) == machine.levels[levels].tolist()
-    assert nrm.machines.minimise(merged, by="outputs").states <= double.states
+from tests.neural.examples import random_traces, task
 
 
 @pytest.mark.parametrize("number", range(1, 9))
@@ -95,7 +29,7 @@ def test_a_renamed_machine_is_recognised(number: int) -> None:
     )
     found = renaming(shuffled, machine)
     assert found is not None
-    assert compare(renamed_letters(shuffled, found, machine), machine).equivalent
+    assert nrm.difference(shuffled.relettered(machine.alphabet, found), machine, acceptance=False) is None
     assert renaming(shuffled, task(2 if number != 2 else 1)) is None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +12,11 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 import nrm
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, LimitError, ProbabilityError
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, ProbabilityError
 from nrm.machines import Alphabet, MooreMachine
 from nrm.neural import MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels
 from nrm.neural.emission import letters_from_propositions
-from tests.neural.examples import SYMBOLS, slow_beliefs, slow_log_likelihood, task
+from tests.neural.examples import slow_beliefs, slow_log_likelihood, task
 
 
 class Given(nn.Module):
@@ -110,7 +109,7 @@ def test_classes_change_nothing(number: int) -> None:
     model = NeuralRewardMachine(Given(), ProbabilisticMoore.from_machine(machine, dtype=torch.float64))
     symbols = torch.softmax(torch.randn(12, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64), -1)
     transitions = nn.functional.one_hot(torch.tensor(machine.transitions.T, dtype=torch.int64)).double()
-    rewards = model.machine.reward_probs()
+    rewards = model.machine.rewards
     expected = slow_beliefs(symbols, transitions, model.machine.start)
     torch.testing.assert_close(model(symbols[None]).states[0], expected)
     levels = [int(level) for level in (expected @ rewards).argmax(-1)]
@@ -168,53 +167,16 @@ def test_independent_propositions_by_hand() -> None:
     assert float(joint(torch.tensor([[[0.4, 0.1, 0.2, 0.3]]])).rewards[0, 0, 1]) == pytest.approx(0.3)
 
 
-def test_a_known_machine_has_no_parameters_and_a_learned_one_real_ones() -> None:
-    assert list(ProbabilisticMoore.from_machine(task(1)).parameters()) == []
-    learned = ProbabilisticMoore.unknown(SYMBOLS, 4, [0.0, 50.0, 100.0])
-    assert {name for name, _ in learned.named_parameters()} == {"transitions", "rewards"}
-    assert learned.learned == ("transitions", "rewards")
-    partly = ProbabilisticMoore.from_machine(task(1), unknown=["rewards"])
-    assert partly.learned == ("rewards",)
-    torch.testing.assert_close(partly.transition_probs(), ProbabilisticMoore.from_machine(task(1)).transition_probs())
-    with pytest.raises(LearningError, match="'transitions' and 'rewards', not 'states'"):
-        ProbabilisticMoore.from_machine(task(1), unknown=["states"])  # type: ignore[list-item]
-
-
-def test_temperature_sharpens() -> None:
-    machine = ProbabilisticMoore.unknown(SYMBOLS, 4, [0.0, 100.0])
-    soft = machine.reward_probs().amax(-1).mean()
-    machine.temperature = 0.1
-    assert machine.reward_probs().amax(-1).mean() > soft
-    torch.testing.assert_close(machine.transition_probs().sum(-1), torch.ones(5, 4))
-
-
 def test_gradients_through_the_whole_model() -> None:
-    machine = ProbabilisticMoore.unknown(["a", "b"], 3, [0.0, 1.0], dtype=torch.float64)
+    machine = ProbabilisticMoore.from_machine(nrm.compile("F(a & F b)", ["a", "b"]), dtype=torch.float64)
     model = NeuralRewardMachine(Given(), machine)
     scores = torch.randn(2, 4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
-    levels = torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]])
+    levels = torch.tensor([[0, 1, 1, 2], [1, 1, 0, 0]])
 
-    def likelihood(scores: Tensor, transitions: Tensor, rewards: Tensor) -> Tensor:
-        values = {"transitions": transitions, "rewards": rewards}
-        prefixed = {f"machine.{name}": value for name, value in values.items()}
-        symbols = torch.softmax(scores, -1)
-        result: Tensor = torch.func.functional_call(
-            Wrapper(model), {f"model.{k}": v for k, v in prefixed.items()}, (symbols, levels, [4, 2])
-        )
-        return result
+    def likelihood(scores: Tensor) -> Tensor:
+        return model.log_likelihood(torch.softmax(scores, -1), levels, [4, 2])
 
-    assert torch.autograd.gradcheck(likelihood, (scores, *machine.parameters()))
-
-
-class Wrapper(nn.Module):
-    """Calls `log_likelihood`."""
-
-    def __init__(self, model: NeuralRewardMachine) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, *arguments: Any) -> Tensor:
-        return self.model.log_likelihood(*arguments)
+    assert torch.autograd.gradcheck(likelihood, (scores,))
 
 
 def test_it_moves_to_other_number_types() -> None:
@@ -260,9 +222,3 @@ def test_an_impossible_sequence_names_episode_and_step() -> None:
     with pytest.raises(ContradictionError, match=r"episode 1, step 2.*potential 0 has probability 0") as caught:
         model.log_likelihood(torch.tensor([[1, 1, 1], [1, 0, 1]]), torch.tensor([[0, 0, 0], [0, 1, 0]]))
     assert (caught.value.episode, caught.value.step) == (1, 2)
-
-
-def test_two_thousand_states_to_learn_ask_for_too_much_with_a_message() -> None:
-    model = NeuralRewardMachine(TrueLabels(2), ProbabilisticMoore.unknown(("a", "b"), 2000, [0, 1]))
-    with pytest.raises(LimitError, match="2,000 states"):
-        model(torch.zeros(20, 20, 1, dtype=torch.int64))

@@ -53,18 +53,6 @@ def test_beliefs_likelihoods_and_gradients_are_those_of_matrices(
     torch.testing.assert_close(*(torch.autograd.grad(total.sum(), letters)[0] for total in (sparse, dense)))
 
 
-def test_learned_rewards_of_known_moves_have_their_gradient() -> None:
-    machine = ProbabilisticMoore.from_machine(random_machine(20, 3, 0), unknown=["rewards"], dtype=torch.float64)
-    batch, letters = random_batch(machine, 4, 9, 0)
-    start = machine.starts(batch)
-    found = []
-    given = letters, batch.seen, batch, True
-    for chain in (machine.chain(*given), DenseChain(machine._matrices(*given))):
-        total, _ = chain.log_likelihood(start)
-        found.append(torch.autograd.grad(total.sum(), machine.rewards)[0])
-    torch.testing.assert_close(*found)
-
-
 @pytest.mark.parametrize(("states", "episodes"), [(192, 360), (2000, 20)])
 def test_large_known_machines_fit_into_memory(states: int, episodes: int) -> None:
     # A ring: matrices for these steps would take 2.6 and 16 GB.

@@ -48,7 +48,7 @@ def test_the_belief_is_that_of_the_model_and_frames_change_nothing_but_the_work(
             step = net.step(frames[row], believed, carry=carry)
             believed, carry = step.belief, step.carry
             if belief == "filtered":  # the potential 0 is the second of -100, 0, …
-                weighed = believed * net.machine.reward_probs()[:, 1]
+                weighed = believed * net.machine.rewards[:, 1]
                 believed = weighed / weighed.sum(1, keepdim=True)
             assert torch.allclose(by_frames.feature(one), believed, atol=1e-5)
             assert torch.allclose(by_frames.letters(before, row), step.symbols, atol=1e-6)

@@ -46,7 +46,7 @@ def test_an_update_that_helps_forgets_the_waiting() -> None:
 def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
     def verdict(held_out: float, stopped: Reason, train: float = 0.002) -> str:
         best = Attempt(0, (0.5,), train, held_out, stopped, 1.0)
-        record = FitRecord(("grounding",), "em", (best,), best, 0.003, 10, 10)
+        record = FitRecord("em", (best,), best, 0.003, 10, 10)
         decision = left_to_learn(record)
         assert f"{max(held_out, train):.4f}" in decision.reason
         return decision.verdict

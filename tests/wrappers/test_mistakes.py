@@ -10,9 +10,8 @@ from gymnasium.vector import SyncVectorEnv
 
 import nrm
 from nrm.errors import EnvError
-from nrm.neural import NeuralRewardMachine, ProbabilisticMoore, grounder_for
-from nrm.wrappers import NeuralRewardMachineWrapper, model_for
-from tests.envs.own import SYMBOLS, Corridor, holds
+from nrm.wrappers import model_for
+from tests.envs.own import SYMBOLS, Corridor
 
 MACHINE = nrm.compile("F(mail & F desk)", SYMBOLS)
 
@@ -32,12 +31,3 @@ def test_an_environment_in_place_of_its_space() -> None:
         model_for(SyncVectorEnv([Corridor]), MACHINE)  # type: ignore[arg-type]
     with pytest.raises(EnvError, match=r"takes a space of Gymnasium, such as .* not 3"):
         model_for(3, MACHINE)  # type: ignore[arg-type]
-
-
-def test_a_machine_that_has_yet_to_be_learned() -> None:
-    env = nrm.TaskEnv(Corridor(), MACHINE, holds)
-    for seed in range(5):
-        unknown = ProbabilisticMoore.unknown(SYMBOLS, 5, [0, 50, 100], seed=seed)
-        model = NeuralRewardMachine(grounder_for((1,), 3), unknown)
-        with pytest.raises(EnvError, match=r"yet to be learned.*nrm\.discover"):
-            NeuralRewardMachineWrapper(env, model)

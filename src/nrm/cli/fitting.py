@@ -17,7 +17,7 @@ from nrm.cli.arguments import UsageError
 from nrm.detectors import FEW, EventDetector
 from nrm.errors import ContradictionError, NrmError, counted, listing
 from nrm.inference import Episode
-from nrm.machines import Alphabet, MooreMachine, until_over
+from nrm.machines import Alphabet, MooreMachine, difference, until_over
 from nrm.neural import (
     GROUNDERS,
     Discovery,
@@ -29,7 +29,6 @@ from nrm.neural import (
     Progress,
     RecordedEpisodes,
     TrueLabels,
-    compare,
     discover,
     fit,
     grounded_traces,
@@ -174,7 +173,8 @@ def _machine(options: Fit, recorded: RecordedEpisodes, task: MooreMachine | None
     found = over_alphabet(inferred, used, alphabet)
     lines = _amount(episodes) | _merged(inferred, found, [alphabet.letter_name(int(letter)) for letter in used])
     if task is not None:
-        lines["task"] = f"the machine is {compare(found, until_over(task))}"
+        apart = difference(found, until_over(task), acceptance=False)
+        lines["task"] = f"the machine is {'equivalent' if apart is None else f'not equivalent: {apart}'}"
         if (place := _contradiction(episodes, task)) is not None:
             lines["task"] += f"; the symbols and verdicts or rewards in the file contradict it, first at {place}"
     return FitOutcome(NeuralRewardMachine(TrueLabels(alphabet.size), found), inferred.explained == 1, lines, found)
@@ -218,7 +218,7 @@ def _descended(record: FitRecord, asked: FitConfig) -> Lines:
     """What became of the restarts."""
     best, done = record.best, sum(attempt.restarts for attempt in record.attempts)
     return {
-        "learned": f"{', '.join(record.learned)} by {record.objective} likelihood",
+        "learned": f"grounding by {record.objective} likelihood",
         "restarts": f"{done} done, {asked.restarts} asked for, best restart {best.number}: "
         f"{best.epochs} epochs, {best.stopped}; {record.seconds:.1f} s in all",
         "fit": f"loss {best.train:.4f} nats per step, {best.held_out:.4f} held out",

@@ -35,6 +35,5 @@ from .learning import (
 from .merging import (
     UNSEEN as UNSEEN,
     fewer_states as fewer_states,
-    merge_states as merge_states,
     prefix_tree as prefix_tree,
 )

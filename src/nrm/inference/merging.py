@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from nrm.inference.evidence import Evidence, Ints
-from nrm.machines import MooreMachine
 
 UNSEEN = -1
 """The successor where no episode took the transition."""
@@ -119,47 +118,6 @@ def merge(tree: PrefixTree, max_states: int | None = None) -> Merged:
     folding = Folding.of(tree)
     red = _blue_fringe(folding, 0, folding.visits.__getitem__, len, max_states)
     return folding.machine(red, tree.letter_count)
-
-
-def merge_states(machine: MooreMachine, traces: Sequence[Ints], initial_level: float | None = None) -> MooreMachine:
-    """The machine with states merged that no trace of letters separates; what traces never took does nothing.
-
-    A machine learned with more states than the task needs spreads over them, and what no episode visits is chance: it
-    is left open, and becomes what an equal state does. The potential of the initial state is `initial_level` when
-    traces never come back to it.
-    """
-    taken = np.zeros((machine.states, machine.alphabet.size), dtype=np.int64)
-    entered = np.zeros(machine.states, dtype=np.int64)
-    table = machine.transitions
-    for letters in traces:
-        state = machine.initial
-        for letter in letters.tolist():
-            taken[state, letter] += 1
-            state = int(table[state, letter])
-            entered[state] += 1
-    outputs = [float(level) if count else None for level, count in zip(machine.outputs, entered, strict=True)]
-    if outputs[machine.initial] is None:
-        outputs[machine.initial] = initial_level
-    moves = [
-        {letter: int(table[state, letter]) for letter in np.flatnonzero(row).tolist()}
-        for state, row in enumerate(taken)
-    ]
-    folding = Folding(moves, outputs, entered.tolist())
-    # What brings together most visits to potentials is most surely right.
-    _blue_fringe(
-        folding, machine.initial, taken.sum(1).__getitem__, lambda joined: sum(folding.visits[b] for b in joined)
-    )
-    place = np.array([folding.find(state) for state in range(machine.states)])
-    merged = np.repeat(place[:, None], machine.alphabet.size, 1)
-    levels = machine.outputs.copy()
-    for state, root in enumerate(place.tolist()):
-        for letter, target in folding.children[root].items():
-            merged[state, letter] = place[target]
-        known = folding.levels[root]
-        levels[state] = machine.outputs[root] if known is None else known
-    best = machine.outputs[machine.accepting]
-    accepting = np.isin(levels, best) if best.size else machine.accepting
-    return MooreMachine.from_table(machine.alphabet, merged, accepting, levels, int(place[machine.initial]))
 
 
 def _blue_fringe(

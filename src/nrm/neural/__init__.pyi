@@ -26,16 +26,12 @@ from .descent import (
     sequence as sequence,
 )
 from .discovery import (
-    compare as compare,
-    Comparison as Comparison,
     discover as discover,
     Discovery as Discovery,
-    extract as extract,
     grounded_traces as grounded_traces,
     infer as infer,
     Inferred as Inferred,
     over_alphabet as over_alphabet,
-    renamed_letters as renamed_letters,
     renaming as renaming,
 )
 from .emission import (

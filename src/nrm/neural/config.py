@@ -12,7 +12,6 @@ from nrm.settings import Checked, Count, Positive, SeedSetting
 
 Objective = Literal["em", "sequence", "marginal", "regularised"]
 Maximisation = Literal["posterior", "evidence"]
-Learnable = Literal["grounding", "transitions", "rewards"]
 Reason = Literal["target reached", "no more improvement", "all epochs done"]
 
 
@@ -97,7 +96,6 @@ class Attempt:
 class FitRecord:
     """What happened. The model holds the parameters of the best attempt."""
 
-    learned: tuple[Learnable, ...]
     objective: Objective
     attempts: tuple[Attempt, ...]
     best: Attempt

@@ -11,13 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import LearningError
-from nrm.neural.config import Attempt, FitConfig, Learnable, Reason
+from nrm.neural.config import Attempt, FitConfig, Reason
 from nrm.neural.emission import MAX_BITS
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
-
-MACHINE_LEARNING_RATE = 0.1
-"""Adam's step size for learned transitions and rewards."""
 
 
 class Labelled(NamedTuple):
@@ -37,14 +34,11 @@ class LearningProblem:
     """What chooses among attempts: everything, when nothing is held out."""
     everything: EpisodeBatch
     config: FitConfig
-    parts: tuple[Learnable, ...] = ("grounding",)
     labelled: Labelled | None = None
 
     @property
     def target(self) -> float:
         """The loss at which episodes count as explained."""
-        if self.parts != ("grounding",):
-            return 2e-5  # when a machine is learned, even one wrong reward among ten thousand must show
         if self.config.objective == "regularised":
             return 0.04 * len(self.train.lengths) / self.train.steps  # so many nats an episode, however long
         return self.config.target
@@ -70,33 +64,26 @@ class LearningProblem:
 
 
 def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -> Attempt:  # noqa: ARG001
-    """Descend from the model's present parameters, and leave them where the loss was least."""
+    """Descend from the grounder's present parameters, and leave them where the loss was least."""
     started = time.perf_counter()
     model, config = problem.model, problem.config
-    groups = _prepare(problem)
-    optimizer = torch.optim.Adam([{"params": group, "lr": rate} for group, rate in groups])
-    cools = any(part != "grounding" for part in problem.parts)
-    cooling = 0.7  # share of the epochs after which the last temperature is reached
+    parameters = learnable(model)
+    model.grounder.train()
+    optimizer = torch.optim.Adam(parameters)
     losses: list[float] = []
     best, since = math.inf, 0
-    parameters = [parameter for group, _ in groups for parameter in group]
     kept: list[Tensor] | None = None
     stopped: Reason = "all epochs done"
     for epoch in range(config.epochs):
-        done = epoch / config.epochs
-        for group, (_, rate) in zip(optimizer.param_groups, groups, strict=True):
-            # Adam's first steps are of full size however small the gradient: warm up, not to spoil good parameters.
-            group["lr"] = rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done))) * min(1.0, (epoch + 1) / 10)
-        if cools:  # geometrically from 1 to 0.1
-            model.machine.temperature = float(0.1 ** min(done / cooling, 1.0))
+        cosine = 0.1 + 0.45 * (1 + math.cos(math.pi * epoch / config.epochs))
+        # Adam's first steps are of full size however small the gradient: warm up, not to spoil good parameters.
+        optimizer.param_groups[0]["lr"] = config.learning_rate * cosine * min(1.0, (epoch + 1) / 10)
         before = [parameter.detach().clone() for parameter in parameters]
         loss = take_step(optimizer, _loss(problem, problem.train))
         if not math.isfinite(loss):
             lower = f"lower the learning rate, {config.learning_rate:g}"
             raise LearningError(f"the loss became {loss} in epoch {epoch} of attempt {number}; {lower}")
         losses.append(loss)
-        if cools and done < cooling:
-            continue
         # A smaller improvement counts as none.
         since = 0 if loss < best * (1 - 1e-3) else since + 1
         if loss < best:
@@ -122,7 +109,7 @@ def regularised_attempt(problem: LearningProblem, number: int, generator: torch.
     """
     started = time.perf_counter()
     model, config = problem.model, problem.config
-    parameters = [value for value in model.grounder.parameters() if value.requires_grad]
+    parameters = learnable(model)
     optimizer = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=0.1)
     losses: list[float] = []
     kept: list[Tensor] = []
@@ -164,8 +151,8 @@ def scatter(problem: LearningProblem, generator: torch.Generator) -> None:
     # Past 62 propositions the others are false in all random letters.
     drawn = torch.randint(min(size, 1 << MAX_BITS), (len(chosen.observations),), generator=generator)
     wanted = drawn.to(batch.lengths.device)[chosen.seen[chosen.mask]]
-    parameters = [value for value in model.grounder.train().parameters() if value.requires_grad]
-    optimizer = torch.optim.Adam(parameters, lr=problem.config.learning_rate)
+    model.grounder.train()
+    optimizer = torch.optim.Adam(learnable(model), lr=problem.config.learning_rate)
     for _ in range(100):
         loss = _cross_entropy(model, model.ground_batch(chosen, check=False), wanted)
         # It leans to the random letters, and can still be led elsewhere.
@@ -182,14 +169,9 @@ def take_step(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
     return float(loss.detach())
 
 
-def _prepare(problem: LearningProblem) -> list[tuple[list[nn.Parameter], float]]:
-    """The parameters to learn, with step sizes. A grounder that is learned trains (dropout is on), a known one acts."""
-    model, parts = problem.model, problem.parts
-    grounder = model.grounder.train("grounding" in parts)
-    grounding = [value for value in grounder.parameters() if value.requires_grad] if "grounding" in parts else []
-    machine = [getattr(model.machine, part) for part in parts if part != "grounding"]
-    groups = [(grounding, problem.config.learning_rate), (machine, MACHINE_LEARNING_RATE)]
-    return [group for group in groups if group[0]]
+def learnable(model: NeuralRewardMachine) -> list[nn.Parameter]:
+    """The parameters of the grounder that learn."""
+    return [value for value in model.grounder.parameters() if value.requires_grad]
 
 
 def _loss(problem: LearningProblem, batch: EpisodeBatch) -> Tensor:

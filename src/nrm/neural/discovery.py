@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nrm.errors import LearningError, MachineError
+from nrm.errors import LearningError
 from nrm.inference import (
     Certainty,
     Episode,
@@ -28,9 +28,8 @@ from nrm.inference import (
     guess_formula,
     learn_machine,
     matching,
-    merge_states,
 )
-from nrm.machines import Alphabet, Difference, MooreMachine, difference, minimise
+from nrm.machines import Alphabet, MooreMachine, minimise
 from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.config import FitConfig
 from nrm.neural.continuous import (
@@ -44,7 +43,6 @@ from nrm.neural.descent import take_step
 from nrm.neural.episode_file import RecordedEpisodes, as_buffer
 from nrm.neural.grounders import grounder_for
 from nrm.neural.model import NeuralRewardMachine
-from nrm.neural.moore import ProbabilisticMoore
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +206,7 @@ def _initial(episodes: EpisodeBuffer) -> int:
     if episodes.codec.initial is None:
         raise LearningError("the initial potential must be known: EpisodeBuffer(potentials, initial)")
     if episodes.evidence is not None:
-        other = "fit ProbabilisticMoore.unknown(…) to such evidence"
-        raise LearningError(f"to infer a machine, the potential after every step must be known exactly; {other}")
+        raise LearningError("to infer a machine, the potential after every step must be known exactly")
     initial = int(episodes.codec.nearest(np.float64(episodes.codec.initial)))
     if all(bool((episode.levels == initial).all()) for episode in episodes):
         raise LearningError(f"no reward of the {len(episodes)} episodes differs from zero; record some that are paid")
@@ -250,37 +247,6 @@ def _teach(model: NeuralRewardMachine, frames: Tensor, symbols: Tensor, settings
     return recognised()
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """How a machine relates to a reference."""
-
-    equivalent: bool
-    difference: Difference | None
-    """A shortest trace that tells them apart; the extracted machine comes first."""
-
-    def __str__(self) -> str:
-        return "equivalent" if self.equivalent else f"not equivalent: {self.difference}"
-
-
-def extract(
-    model: ProbabilisticMoore | NeuralRewardMachine,
-    episodes: EpisodeBuffer | RecordedEpisodes | None = None,
-) -> MooreMachine:
-    """The machine of the most probable transitions and potentials, minimised by its outputs.
-
-    With `episodes` and a whole model, transitions that no episode took are not trusted: states that the episodes do not
-    separate are merged. Rewards do not show acceptance: states with the highest potential accept.
-    """
-    machine = model.machine if isinstance(model, NeuralRewardMachine) else model
-    found = machine.most_probable()
-    if episodes is not None:
-        if not isinstance(model, NeuralRewardMachine):
-            raise LearningError("to extract with episodes, give the whole model: its grounder reads them")
-        buffer = as_buffer(episodes, machine)
-        found = merge_states(found, grounded_traces(model, buffer), buffer.codec.initial)
-    return minimise(found, by="outputs")
-
-
 def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list[NDArray[np.int64]]:
     """The most probable letter of each step of each episode."""
     batch = episodes.batch().to(model.machine.levels.device)
@@ -288,12 +254,6 @@ def grounded_traces(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list
         letters = model.letters(model.ground_batch(batch))
     rows = letters[model.rows(batch)].cpu().numpy()
     return [row[:length] for row, length in zip(rows, batch.lengths.tolist(), strict=True)]
-
-
-def compare(machine: MooreMachine, reference: MooreMachine, acceptance: bool = False) -> Comparison:
-    """Whether two machines give the same potentials (and acceptance) on every trace; else a shortest one where not."""
-    witness = difference(machine, reference, acceptance)
-    return Comparison(witness is None, witness)
 
 
 def renaming(machine: MooreMachine, reference: MooreMachine) -> tuple[int, ...] | None:
@@ -310,10 +270,3 @@ def renaming(machine: MooreMachine, reference: MooreMachine) -> tuple[int, ...] 
         return None
     first = {number: int(np.flatnonzero(left.letter_class == number)[0]) for number in chosen}
     return tuple(first[chosen[number]] for number in right.letter_class.tolist())
-
-
-def renamed_letters(machine: MooreMachine, letters: Sequence[int], reference: MooreMachine) -> MooreMachine:
-    """The machine over the reference's alphabet, in which letter p acts as `letters[p]` did."""
-    if len(letters) != reference.alphabet.size:
-        raise MachineError(f"{len(letters)} letters for the {reference.alphabet.size} of the reference alphabet")
-    return machine.relettered(reference.alphabet, letters)

@@ -117,15 +117,14 @@ class RecordedEpisodes:
 
 
 def as_buffer(episodes: EpisodeBuffer | RecordedEpisodes, machine: ProbabilisticMoore | None = None) -> EpisodeBuffer:
-    """Recorded episodes as a buffer for a machine; a buffer as it is. Without known rewards, potentials start at 0."""
+    """Recorded episodes as a buffer for a machine; a buffer as it is."""
     if isinstance(episodes, EpisodeBuffer):
         return episodes
     if not isinstance(episodes, RecordedEpisodes):
         raise EpisodeError(f"episodes are an EpisodeBuffer or RecordedEpisodes, not {type(episodes).__name__}")
     if machine is None:
         return episodes.buffer()
-    first = 0.0 if "rewards" in machine.learned else machine.initial_level
-    return episodes.into(EpisodeBuffer(machine.levels.cpu().numpy(), first))
+    return episodes.into(EpisodeBuffer(machine.levels.cpu().numpy(), machine.initial_level))
 
 
 def record_episodes(

@@ -1,4 +1,4 @@
-"""Learning whatever is unknown from rewards: one entry point (paper, "Reasoning and Learning with NRM")."""
+"""Learning the grounder from rewards: one entry point (paper, "Reasoning and Learning with NRM")."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from torch import nn
 
-from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError, listing, suggestion
+from nrm.errors import AlphabetError, ContradictionError, EpisodeError, LearningError
 from nrm.machines import LevelCodec
 from nrm.neural.buffer import EpisodeBuffer
-from nrm.neural.config import Attempt, FitConfig, FitRecord, Learnable
+from nrm.neural.config import Attempt, FitConfig, FitRecord
 from nrm.neural.descent import Labelled, LearningProblem, attempt, regularised_attempt, scatter
 from nrm.neural.em.network import network_attempt
 from nrm.neural.em.steps import redraw
@@ -39,17 +39,18 @@ def fit(
     labelled: tuple[Any, Iterable[Any]] | None = None,
     progress: Progress | None = None,
 ) -> FitRecord:
-    """Learn the unknown parts of a neural reward machine from episodes; the model is changed in place.
+    """Learn the grounder of a neural reward machine from episodes; the model is changed in place.
 
-    `learn`: `grounding`, `machine` or `both`. `labelled`: observations (n, …) and their true symbols (n,), names or
-    numbers, which add a supervised loss; not for recurrent grounders. The restart with the best likelihood on held-out
-    episodes is kept. Equal seeds give equal results.
+    `learn`: the grounding; `nrm.discover` finds machines, too. `labelled`: observations (n, …) and their true symbols
+    (n,), names or numbers, which add a supervised loss; not for recurrent grounders. The restart with the best
+    likelihood on held-out episodes is kept. Equal seeds give equal results.
     """
     if not isinstance(model, NeuralRewardMachine):
         raise LearningError(f"what learns is a NeuralRewardMachine(grounder, machine), not a {type(model).__name__}")
-    parts, buffer = _parts(learn, model), as_buffer(episodes, model.machine)
+    _check_learns(model, learn)
+    buffer = as_buffer(episodes, model.machine)
     _check_buffer(model, buffer)
-    problem = _problem(model, buffer, config or FitConfig(), parts)
+    problem = _problem(model, buffer, config or FitConfig())
     found = contradiction(model.machine, problem.everything)
     if found is not None:
         where = f"episode {found.episode}, step {found.step} (counting from 0)"
@@ -58,7 +59,7 @@ def fit(
     if labelled is not None:
         problem = replace(problem, labelled=_labelled(model, *labelled))
     attempts: list[Attempt] = []
-    best, weights, temperature = None, model.state_dict(), 1.0
+    best, weights = None, model.state_dict()
     least, since = math.inf, 0
     # Fresh parameters and dropout draw from torch's global generator; its state is the caller's, and put back.
     with torch.random.fork_rng(devices=[]):
@@ -67,7 +68,7 @@ def fit(
             if progress:
                 progress(done)
             if best is None or done.held_out < best.held_out:
-                best, weights, temperature = done, copy.deepcopy(model.state_dict()), model.machine.temperature
+                best, weights = done, copy.deepcopy(model.state_dict())
             since = 0 if done.held_out < 0.9 * least else since + 1
             least = min(least, done.held_out)
             # Of a few restarts that bring nothing, the next one will hardly bring more.
@@ -75,17 +76,15 @@ def fit(
                 break
     assert best is not None
     model.load_state_dict(weights)
-    model.machine.temperature = temperature
     model.eval()
     objective, target = problem.config.objective, problem.target
-    return FitRecord(parts, objective, tuple(attempts), best, target, len(buffer), buffer.distinct)
+    return FitRecord(objective, tuple(attempts), best, target, len(buffer), buffer.distinct)
 
 
 def _attempts(problem: LearningProblem) -> Iterator[Attempt]:
     """One attempt after another; networks as they were given are the first: a user may have prepared them."""
     config, model = problem.config, problem.model
-    grounds = problem.parts == ("grounding",)
-    by_em, regularised = (grounds and config.objective == objective for objective in ("em", "regularised"))
+    by_em, regularised = config.objective == "em", config.objective == "regularised"
     torch.manual_seed(config.seed)
     before = 0
     if by_em:
@@ -104,9 +103,7 @@ def _attempts(problem: LearningProblem) -> Iterator[Attempt]:
         yield step(problem, before + number, torch.Generator().manual_seed(seed))
 
 
-def _problem(
-    model: NeuralRewardMachine, buffer: EpisodeBuffer, config: FitConfig, parts: tuple[Learnable, ...]
-) -> LearningProblem:
+def _problem(model: NeuralRewardMachine, buffer: EpisodeBuffer, config: FitConfig) -> LearningProblem:
     rows = buffer.split(config.held_out, torch.Generator().manual_seed(config.seed))
     # An observation is grounded alike however often it occurs; not so with batch statistics.
     normed = any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in model.grounder.modules())
@@ -114,9 +111,9 @@ def _problem(
     everything = buffer.batch(distinct=not normed).to(device)
     train, held_out = (everything.pick(torch.tensor(some, device=device)) if some else everything for some in rows)
     uncertain = everything.evidence is not None and not table_suits(everything)
-    if uncertain and config.objective == "em" and parts == ("grounding",):
+    if uncertain and config.objective == "em":
         config = config.regularised
-    return LearningProblem(model, train, held_out, everything, config, parts)
+    return LearningProblem(model, train, held_out, everything, config)
 
 
 def _check_grounder(problem: LearningProblem) -> None:
@@ -130,18 +127,11 @@ def _check_grounder(problem: LearningProblem) -> None:
     problem.model.grounder.train(training)
 
 
-def _parts(learn: str, model: NeuralRewardMachine) -> tuple[Learnable, ...]:
-    """The parts that a request names."""
-    names = ("grounding", "machine", "both")
-    if learn not in names:
-        raise LearningError(f"cannot learn '{learn}'{suggestion(learn, names)} (what can be learned: {listing(names)})")
-    if learn == "grounding":
-        if not any(True for _ in model.grounder.parameters()):
-            raise LearningError("this grounder has no parameters to learn; is it the true labelling?")
-        return ("grounding",)
-    if not model.machine.learned:
-        raise LearningError("the transitions and rewards of this machine are known; see ProbabilisticMoore.unknown(…)")
-    return model.machine.learned if learn == "machine" else ("grounding", *model.machine.learned)
+def _check_learns(model: NeuralRewardMachine, learn: str) -> None:
+    if learn != "grounding":
+        raise LearningError(f"fit learns the grounding, not '{learn}'; to find the machine as well, see nrm.discover")
+    if not any(True for _ in model.grounder.parameters()):
+        raise LearningError("this grounder has no parameters to learn; is it the true labelling?")
 
 
 def _check_buffer(model: NeuralRewardMachine, buffer: EpisodeBuffer) -> None:
@@ -154,15 +144,11 @@ def _check_buffer(model: NeuralRewardMachine, buffer: EpisodeBuffer) -> None:
 
 
 def _draw(problem: LearningProblem, seed: int) -> None:
-    """Fresh parameters for what is learned."""
+    """Fresh parameters."""
     generator = torch.Generator().manual_seed(seed)
-    if "grounding" in problem.parts:
-        redraw(problem.model.grounder)
-        if problem.config.objective != "regularised":
-            scatter(problem, generator)
-    machine = [part for part in problem.parts if part != "grounding"]
-    if machine:
-        problem.model.machine.reset(machine, generator)
+    redraw(problem.model.grounder)
+    if problem.config.objective != "regularised":
+        scatter(problem, generator)
 
 
 def _labelled(model: NeuralRewardMachine, shown: Any, symbols: Iterable[Any]) -> Labelled:
@@ -191,8 +177,6 @@ class Contradiction(NamedTuple):
 
 def contradiction(machine: ProbabilisticMoore, batch: EpisodeBatch) -> Contradiction | None:
     """Where a batch first shows a potential that cannot follow those before it; None where all of it is possible."""
-    if machine.learned:
-        return None
     targets, outputs = machine.targets(batch), machine.possible_levels(batch)
     shows = (batch.weighed(outputs) > 0).float()
     possible = (machine.starts(batch) > 0).float()

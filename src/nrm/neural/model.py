@@ -177,7 +177,7 @@ class NeuralRewardMachine(nn.Module):
         states = self._open_loop(batch, symbols)
         mask = batch.mask.unsqueeze(-1)
         states = states * mask
-        return Beliefs(gathered(symbols, self.rows(batch)) * mask, states, states @ self.machine.reward_probs())
+        return Beliefs(gathered(symbols, self.rows(batch)) * mask, states, states @ self.machine.rewards)
 
     def filter(
         self,
@@ -226,7 +226,7 @@ class NeuralRewardMachine(nn.Module):
 
     def batch_rewards(self, batch: EpisodeBatch, symbols: Tensor) -> Tensor:
         """(batch, time, potentials) open-loop reward probabilities, from what `ground_batch` gives."""
-        return self._open_loop(batch, symbols) @ self.machine.reward_probs()
+        return self._open_loop(batch, symbols) @ self.machine.rewards
 
     def of_task(self, number: int) -> NeuralRewardMachine:
         """The model of one of many tasks, with the same grounder."""
@@ -249,7 +249,7 @@ class NeuralRewardMachine(nn.Module):
         if before.shape != start.shape:
             raise EpisodeError(f"beliefs have shape {tuple(before.shape)}; {tuple(start.shape)} is needed")
         after = self.machine.step(before, self.letter_probs(symbols))
-        return Step(symbols, after, after @ self.machine.reward_probs(), carry)
+        return Step(symbols, after, after @ self.machine.rewards, carry)
 
     def _chain(self, batch: EpisodeBatch, symbols: Tensor, observed: bool) -> DenseChain | SparseChain:
         """The steps of a batch; with `observed`, states are weighed by the potentials that were seen."""

@@ -120,21 +120,16 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
     occurring = about.get("occurring")
     alphabet = Alphabet.of_kind(about["symbols"], about["kind"], occurring)
     dtype = _DTYPES[about["dtype"]]
-    parts = {}
-    for part, shape in (
-        ("transitions", (about["classes"], about["states"], about["states"])),
-        ("rewards", (about["states"], len(weights["machine.levels"]))),
-    ):
-        values = torch.zeros(shape, dtype=dtype)
-        parts[part] = nn.Parameter(values) if part in about["learned"] else values
+    if about.get("learned"):
+        raise ModelFileError("its machine was learned by gradient descent, which this release does not read")
+    levels, counting = weights["machine.levels"].numpy(), about.get("counting")
     machine = ProbabilisticMoore(
         alphabet,
         weights["machine.letter_class"].numpy(),
-        weights["machine.levels"].numpy(),
-        **parts,
-        initial=about["initial"],
-        temperature=about["temperature"],
+        levels,
+        torch.zeros(about["classes"], about["states"], about["states"], dtype=dtype),
+        torch.zeros(about["states"], len(levels), dtype=dtype),
+        about["initial"],
+        None if counting is None else ClassCounting.from_description(counting),
     )
-    if about.get("counting") is not None:
-        machine.counting = ClassCounting.from_description(about["counting"])
     return NeuralRewardMachine(grounder, machine, content["emission"])

@@ -1,40 +1,38 @@
-"""The probabilistic Moore machine as a module: known exactly, or parameters to be learned (paper, "Implementation")."""
+"""The machine of a task as a module: exact tables of moves and potentials (paper, "Implementation")."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from nrm.automata import LetterClasses, ListedLetters
-from nrm.errors import AlphabetError, LearningError, LimitError, MachineError
+from nrm.errors import AlphabetError, LimitError
 from nrm.machines import Alphabet, MooreMachine, TaskSet, minimise
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
 from nrm.neural.recursion import DenseChain, SparseChain, moved
 
-Part = Literal["transitions", "rewards"]
-
 COUNTED = 6
 """Propositions up to which the probabilities of all letters are faster than counting those of classes."""
 
 MANY_STATES = 16
-"""States from which known moves are followed one by one: matrices are slower, and soon fill the memory."""
+"""States from which moves are followed one by one: matrices are slower, and soon fill the memory."""
 
 MAX_CELLS = 500_000_000
 """Most numbers in the matrices of one batch: 2 GB in single precision, and as much again for gradients."""
 
 
 class ProbabilisticMoore(nn.Module):
-    """Transitions, rewards and initial state of a neural reward machine; each part known or learned.
+    """Transitions, rewards and initial state of a neural reward machine, as one-hot tables without parameters.
 
-    A known part is an exact one-hot buffer without gradient. A learned part is a parameter of logits behind
-    softmax(logits / temperature). Letters with equal transitions share a class: `transition_probs` is (classes, states,
-    states).
+    Letters with equal transitions share a class: `transitions` is (classes, states, states), `rewards` is (states,
+    potentials).
     """
 
     tasks: TaskSet | None = None
@@ -50,106 +48,44 @@ class ProbabilisticMoore(nn.Module):
         alphabet: Alphabet,
         letter_class: ArrayLike,
         levels: ArrayLike,
-        transitions: Tensor | nn.Parameter,
-        rewards: Tensor | nn.Parameter,
+        transitions: Tensor,
+        rewards: Tensor,
         initial: int = 0,
-        temperature: float = 1.0,
+        counting: ClassCounting | None = None,
     ) -> None:
-        """Use `from_machine` or `unknown`. `nn.Parameter`s are logits; plain tensors are probabilities."""
+        """Use `from_machine`. `counting`: from independent propositions to classes, where propositions are several."""
         super().__init__()
-        self.counting: ClassCounting | None = None
-        """From independent propositions to letter classes, where the machine is known and propositions are several."""
         self.alphabet = alphabet
         self.states = int(transitions.shape[-1])
         self.initial = initial
-        self.temperature = temperature
         self.register_buffer("letter_class", torch.as_tensor(np.array(letter_class), dtype=torch.int64))
         self.register_buffer("levels", torch.as_tensor(np.array(levels), dtype=torch.float64))
-        self.register_buffer("start", nn.functional.one_hot(torch.tensor(initial), self.states).to(rewards.dtype))
+        self.register_buffer("start", one_hot(torch.tensor(initial), self.states).to(rewards.dtype))
+        self.register_buffer("transitions", transitions)
+        self.register_buffer("rewards", rewards)
+        self.counting = counting
         self._letters_are_classes = np.array_equal(letter_class, np.arange(transitions.shape[0]))
-        for part, values in (("transitions", transitions), ("rewards", rewards)):
-            if isinstance(values, nn.Parameter):
-                self.register_parameter(part, values)
-            else:
-                self.register_buffer(part, values)
 
     @classmethod
     def from_machine(
-        cls,
-        machine: MooreMachine,
-        *,
-        unknown: Iterable[Part] = (),
-        seed: int = 0,
-        dtype: torch.dtype = torch.float32,
-        joint: bool | None = None,
+        cls, machine: MooreMachine, *, dtype: torch.dtype = torch.float32, joint: bool | None = None
     ) -> ProbabilisticMoore:
-        """The exact machine; parts named in `unknown` start at random.
+        """The module of a machine.
 
         `joint`: read distributions over all letters, the default for few propositions. Otherwise only symbol classes
         are read, counted from independent propositions.
         """
-        unknown = _parts(unknown)
-        alphabet = machine.alphabet
-        # Classes are knowledge about transitions: whoever learns those learns each letter for itself.
-        by_letter = "transitions" in unknown
-        if by_letter and not alphabet.is_listable:
-            raise LearningError(
-                f"transitions are learned letter by letter, and {len(alphabet.symbols)} propositions have too many"
-            )
-        counting = None
-        if (alphabet.propositions or 0) > COUNTED and not by_letter:
+        alphabet, counting = machine.alphabet, None
+        if (alphabet.propositions or 0) > COUNTED:
             counting = ClassCounting(machine.letters.function(len(alphabet.symbols)), machine.classes)
         if joint is None:
             joint = counting is None or alphabet.is_small
-        each = np.arange(alphabet.size if joint or by_letter else machine.classes, dtype=np.int32)
-        letter_class = each if by_letter or not joint else machine.letter_class
-        columns = machine.transitions if by_letter else machine.columns
-        check_size(columns.shape[1], machine.states)
-        targets = torch.tensor(columns.T, dtype=torch.int64).unsqueeze(2)
-        transitions = torch.zeros(*targets.shape[:2], machine.states, dtype=dtype).scatter_(2, targets, 1.0)
-        rewards = nn.functional.one_hot(
-            torch.tensor(machine.level_of_state, dtype=torch.int64), len(machine.levels)
-        ).to(dtype)
-        values: dict[Part, Tensor] = {"transitions": transitions, "rewards": rewards}
-        for part in unknown:
-            values[part] = nn.Parameter(torch.zeros_like(values[part]))
-        tables = values["transitions"], values["rewards"]
-        module = cls(alphabet, letter_class, machine.levels, *tables, machine.initial)
-        module.counting = counting
-        module.reset(unknown, torch.Generator().manual_seed(seed))
-        return module
-
-    @classmethod
-    def unknown(
-        cls,
-        alphabet: Alphabet | Sequence[str],
-        states: int,
-        levels: ArrayLike,
-        *,
-        seed: int = 0,
-        dtype: torch.dtype = torch.float32,
-    ) -> ProbabilisticMoore:
-        """A machine to be learned, with enough states for the task, and the potentials it can output."""
-        letters = alphabet if isinstance(alphabet, Alphabet) else Alphabet.exclusive(alphabet)
-        given = np.unique(np.asarray(levels, dtype=np.float64))
-        if states < 1 or not given.size or not np.isfinite(given).all():
-            raise MachineError(
-                f"a machine needs a state and finite potentials; got {states} states, potentials {given.tolist()}"
-            )
-        module = cls(
-            letters,
-            np.arange(letters.size),
-            given,
-            nn.Parameter(torch.zeros(letters.size, states, states, dtype=dtype)),
-            nn.Parameter(torch.zeros(states, len(given), dtype=dtype)),
-        )
-        module.reset(("transitions", "rewards"), torch.Generator().manual_seed(seed))
-        return module
-
-    @property
-    def learned(self) -> tuple[Part, ...]:
-        """The parts that are parameters."""
-        return tuple(part for part in get_args(Part) if isinstance(getattr(self, part), nn.Parameter))
+        letter_class = machine.letter_class if joint else np.arange(machine.classes, dtype=np.int32)
+        check_size(machine.classes, machine.states)
+        transitions = one_hot(torch.tensor(machine.columns.T, dtype=torch.int64), machine.states).to(dtype)
+        shown = torch.tensor(machine.level_of_state, dtype=torch.int64)
+        rewards = one_hot(shown, len(machine.levels)).to(dtype)
+        return cls(alphabet, letter_class, machine.levels, transitions, rewards, machine.initial, counting)
 
     @property
     def classes(self) -> int:
@@ -168,16 +104,8 @@ class ProbabilisticMoore(nn.Module):
 
     @property
     def initial_level(self) -> float:
-        """The potential of the initial state; the most probable one if rewards are learned."""
-        return float(self.levels[self.reward_probs()[self.initial].argmax()])
-
-    def transition_probs(self) -> Tensor:
-        """(classes, states, states) M_t: the probability of each next state."""
-        return self._probs(self.transitions)
-
-    def reward_probs(self) -> Tensor:
-        """(states, potentials) M_r: the probability of each potential."""
-        return self._probs(self.rewards)
+        """The potential of the initial state."""
+        return float(self.levels[self.rewards[self.initial].argmax()])
 
     @property
     def letters(self) -> LetterClasses:
@@ -195,12 +123,11 @@ class ProbabilisticMoore(nn.Module):
             raise AlphabetError(f"the grounder gives the probabilities of {letters.shape[-1]} letters, {wanted}")
         if self._letters_are_classes:
             return letters
-        member = nn.functional.one_hot(self.letter_class, self.classes).to(letters.dtype)
-        return letters @ member
+        return letters @ one_hot(self.letter_class, self.classes).to(letters.dtype)
 
     def step_matrices(self, letters: Tensor) -> Tensor:
-        """(…, states, states) the mean of M_t under letter probabilities (…, letters)."""
-        mixed = self.class_probs(letters) @ self.transition_probs().flatten(1)
+        """(…, states, states) the mean of `transitions` under letter probabilities (…, letters)."""
+        mixed = self.class_probs(letters) @ self.transitions.flatten(1)
         return mixed.view(*letters.shape[:-1], self.states, self.states)
 
     def step(self, belief: Tensor, letters: Tensor) -> Tensor:
@@ -211,11 +138,11 @@ class ProbabilisticMoore(nn.Module):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether transitions are followed one by one: for known machines with many states."""
-        return self.states >= MANY_STATES and "transitions" not in self.learned
+        """Whether transitions are followed one by one."""
+        return self.states >= MANY_STATES
 
     def targets(self, batch: EpisodeBatch | None = None) -> Tensor:  # noqa: ARG002 - there is one machine only
-        """(1, states, classes) the next state by symbol class, for a known machine."""
+        """(1, states, classes) the next state by symbol class."""
         return self.transitions.argmax(-1).t().unsqueeze(0)
 
     def chain(self, letters: Tensor, rows: Tensor, batch: EpisodeBatch, observed: bool) -> DenseChain | SparseChain:
@@ -226,7 +153,7 @@ class ProbabilisticMoore(nn.Module):
         """
         if not self.is_sparse:
             return DenseChain(self._matrices(letters, rows, batch, observed))
-        shown = gathered(batch.weighed(self.reward_probs()).t(), batch.levels.t()) if observed else None
+        shown = gathered(batch.weighed(self.rewards).t(), batch.levels.t()) if observed else None
         return SparseChain(self.targets(), gathered(self.class_probs(letters), rows.t()), shown, batch.mask.t())
 
     def cells(self, batch: EpisodeBatch) -> int:
@@ -248,7 +175,7 @@ class ProbabilisticMoore(nn.Module):
         if not observed:
             return gathered(moves, seen)
         # shown[code]: each row holds the probabilities of what is known, state by state.
-        shown = batch.weighed(self.reward_probs()).t()
+        shown = batch.weighed(self.rewards).t()
         shown = shown.unsqueeze(1).expand(-1, self.states, -1).contiguous()
         if len(moves) * len(shown) <= seen.numel():
             # Few observations: one matrix for each with each code, then a gather.
@@ -262,23 +189,19 @@ class ProbabilisticMoore(nn.Module):
 
     def possible_levels(self, batch: EpisodeBatch) -> Tensor:
         """(batch, states, potentials) 1 if a state can output a potential."""
-        return (self.reward_probs() > 0).float().expand(len(batch.lengths), -1, -1)
+        return (self.rewards > 0).float().expand(len(batch.lengths), -1, -1)
 
     def name_of(self, batch: EpisodeBatch, episode: int) -> str:  # noqa: ARG002 - there is one machine only
         """How messages speak of the machine of an episode."""
         return "this machine"
 
-    @torch.no_grad()
-    def most_probable(self) -> MooreMachine:
-        """The machine of the most probable transitions and potentials; states with the highest potential accept."""
-        table = self.transition_probs().argmax(-1).cpu().numpy().T.astype(np.int32)
-        levels = self.levels.cpu().numpy()
-        outputs = levels[self.reward_probs().argmax(-1).cpu().numpy()]
-        return MooreMachine(self.alphabet, self.letters, table, outputs == float(levels.max()), outputs, self.initial)
-
     def known(self) -> TaskSet:
-        """The tasks: here the only one, which may have been learned."""
-        return TaskSet.of([minimise(self.most_probable(), by="outputs")])
+        """The tasks: here the only one, minimised by its outputs. States with the highest potential accept."""
+        table = self.transitions.argmax(-1).cpu().numpy().T.astype(np.int32)
+        levels = self.levels.cpu().numpy()
+        outputs = levels[self.rewards.argmax(-1).cpu().numpy()]
+        machine = MooreMachine(self.alphabet, self.letters, table, outputs == levels.max(), outputs, self.initial)
+        return TaskSet.of([minimise(machine, by="outputs")])
 
     def of_task(self, number: int) -> ProbabilisticMoore | MooreMachine:  # noqa: ARG002 - there is one machine only
         """The machine of a task."""
@@ -293,24 +216,9 @@ class ProbabilisticMoore(nn.Module):
             "states": self.states,
             "classes": self.classes,
             "initial": self.initial,
-            "temperature": self.temperature,
-            "learned": list(self.learned),
             "dtype": str(self.dtype),
             "counting": None if self.counting is None else self.counting.described(),
         }
-
-    def reset(self, parts: Iterable[Part], generator: torch.Generator) -> None:
-        """Fresh logits of some learned parts; transitions with a pull towards staying."""
-        for part in parts:
-            if part not in self.learned:
-                raise LearningError(f"the {part} of this machine are known; only unknown parts are drawn")
-            logits: Tensor = getattr(self, part)
-            with torch.no_grad():
-                drawn = torch.randn(logits.shape, generator=generator, dtype=logits.dtype)
-                if part == "transitions":
-                    # Most letters do nothing in most states.
-                    drawn = drawn + 4.0 * torch.eye(self.states, dtype=logits.dtype)
-                logits.copy_(drawn.to(logits.device))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> ProbabilisticMoore:
         """Moves and changes of number type (`.to`, `.float`) leave potentials as exact as they were."""
@@ -319,13 +227,9 @@ class ProbabilisticMoore(nn.Module):
         self.levels = exact.to(self.levels.device)
         return self
 
-    def _probs(self, values: Tensor) -> Tensor:
-        return torch.softmax(values / self.temperature, -1) if isinstance(values, nn.Parameter) else values
-
     def extra_repr(self) -> str:
         """What `print(module)` shows."""
-        known = [f"{part} {'learned' if part in self.learned else 'known'}" for part in get_args(Part)]
-        return f"{self.states} states, {self.classes} classes, {len(self.levels)} potentials, {', '.join(known)}"
+        return f"{self.states} states, {self.classes} classes, {len(self.levels)} potentials"
 
 
 def check_size(matrices: int, states: int) -> None:
@@ -334,13 +238,5 @@ def check_size(matrices: int, states: int) -> None:
     if cells > MAX_CELLS:
         raise LimitError(
             f"{matrices:,} matrices for a machine of {states:,} states have {cells:,} numbers, more than the limit of "
-            f"{MAX_CELLS:,}; take a task with fewer states or, if it is learned, fewer or shorter episodes"
+            f"{MAX_CELLS:,}; take a task with fewer states, or fewer or shorter episodes"
         )
-
-
-def _parts(parts: Iterable[Part]) -> tuple[Part, ...]:
-    given = (parts,) if isinstance(parts, str) else tuple(parts)
-    for part in given:
-        if part not in get_args(Part):
-            raise LearningError(f"a machine has the parts 'transitions' and 'rewards', not '{part}'")
-    return given  # type: ignore[return-value]

@@ -13,7 +13,7 @@ from nrm.errors import EpisodeError
 from nrm.machines import MooreMachine, TaskSet, pool_bytes
 from nrm.neural.emission import ClassCounting
 from nrm.neural.episodes import EpisodeBatch, gathered
-from nrm.neural.moore import COUNTED, Part, ProbabilisticMoore
+from nrm.neural.moore import COUNTED, ProbabilisticMoore
 from nrm.neural.recursion import SparseChain
 
 
@@ -34,7 +34,6 @@ class TaskMachines(ProbabilisticMoore):
     def __init__(self, tasks: TaskSet, dtype: torch.dtype = torch.float32, counted: bool = False) -> None:
         """`counted`: steps are read as probabilities of independent propositions, not of letters."""
         nn.Module.__init__(self)
-        self.temperature = 1.0
         self.tasks = tasks
         self.alphabet = tasks.alphabet
         self._dtype = dtype
@@ -66,11 +65,6 @@ class TaskMachines(ProbabilisticMoore):
         }
         for name, values in buffers.items():
             self.register_buffer(name, values, persistent=False)
-
-    @property
-    def learned(self) -> tuple[Part, ...]:
-        """Nothing."""
-        return ()
 
     @property
     def moved_by_propositions(self) -> Callable[[Tensor], Tensor] | None:

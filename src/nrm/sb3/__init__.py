@@ -10,7 +10,6 @@ except ImportError:
 from nrm.sb3.callbacks import GroundingCallback, MachineCallback
 from nrm.sb3.counterfactual import CounterfactualReplayBuffer, counterfactual
 from nrm.sb3.extractor import BeliefExtractor
-from nrm.sb3.pair import load_pair, save_pair
 from nrm.sb3.vec_wrapper import NeuralRewardMachineVecWrapper
 from nrm.wrappers import model_for
 
@@ -21,7 +20,5 @@ __all__ = [
     "MachineCallback",
     "NeuralRewardMachineVecWrapper",
     "counterfactual",
-    "load_pair",
     "model_for",
-    "save_pair",
 ]

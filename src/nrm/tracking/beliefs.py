@@ -26,13 +26,13 @@ Moved: TypeAlias = Callable[[Floats, Tensor], Floats]
 
 
 def moved_by_letters(model: NeuralRewardMachine) -> Moved:
-    """Shown are the probabilities of letters (envs, letters); of a small machine that is known, from one table."""
+    """Shown are the probabilities of letters (envs, letters); of a small machine, from one table."""
     machine = model.machine
     letters = machine.classes if model.distribution.counted else machine.alphabet.size
     small = letters * machine.states**2 <= 1 << 18  # numbers of the table of all moves, up to which it is kept
-    if machine.learned or not small or machine.levels.device.type != "cpu":
+    if not small or machine.levels.device.type != "cpu":
         return partial(_moved_by_tensors, machine)
-    moves = machine.transition_probs().detach()
+    moves = machine.transitions
     if not model.distribution.counted:
         moves = moves[machine.letter_class.long()]
     return partial(_moved_by_table, moves.numpy())
@@ -64,9 +64,9 @@ class BeliefStep:
 
     def __init__(self, model: NeuralRewardMachine, belief: Belief, moved: Moved) -> None:
         self._moved, self._filters = moved, belief == "filtered"
-        self._shows = np.ascontiguousarray(model.machine.reward_probs().detach().t().cpu().numpy())
+        self._shows = np.ascontiguousarray(model.machine.rewards.t().cpu().numpy())
         self._anything = self._shows / self._shows.sum(1, keepdims=True)
-        self._codec = LevelCodec(model.machine.levels.detach().cpu().numpy())
+        self._codec = LevelCodec(model.machine.levels.cpu().numpy())
 
     def __call__(self, carry: Tensor, shown: Tensor, reward: Tensor) -> Tensor:
         """(envs, states + 1) from a carry (envs, states + 1, …), what was shown and rewards (envs,)."""

@@ -171,8 +171,6 @@ def build_tracker(
 ) -> tuple[Model, Tracker, Augmentation]:
     """Check that a model fits environments with single observations of a space, whose machines are `others`."""
     known = as_model(model)
-    if isinstance(known, NeuralRewardMachine):
-        _check_known(known)
     tracker = Tracker(known, count, belief, record)
     entry = TASK if tracker.views_task else BELIEF
     augmentation = Augmentation.of(space, tracker.memory.size, layout, reads, entry)
@@ -202,15 +200,6 @@ def _no_space(value: object) -> str:
         if hasattr(value, name):
             return f"model_for takes the space of single observations, not {type(value).__name__}; pass env.{name}"
     return f"model_for takes a space of Gymnasium, such as env.observation_space, not {value!r}"
-
-
-def _check_known(model: NeuralRewardMachine) -> None:
-    """Raise `EnvError` where a machine has yet to be learned: nobody knows which potentials its states have."""
-    if model.machine.learned and float(model.machine.reward_probs().detach().max(-1).values.mean()) < 0.9:
-        raise EnvError(
-            "the model's machine has yet to be learned, so there is no belief to track; learn it from recorded "
-            "episodes with nrm.discover or nrm.fit(…, learn='both'), and wrap what was learned"
-        )
 
 
 def _sizes(machine: MooreMachine) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import torch
 
 import nrm
 from nrm.machines import MooreMachine
-from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, ProbabilisticMoore, TrueLabels, fit
+from nrm.neural import EpisodeBuffer, FitConfig, MlpGrounder, NeuralRewardMachine, fit
 from nrm.neural.config import Maximisation
 from nrm.neural.descent import Labelled, LearningProblem
 from nrm.neural.em import table
@@ -51,7 +50,7 @@ def model(machine: MooreMachine = MACHINE, seed: int = 0) -> NeuralRewardMachine
 
 
 def problem(machine: MooreMachine = MACHINE) -> LearningProblem:
-    return _problem(model(machine), walks(machine), FitConfig(), ("grounding",))
+    return _problem(model(machine), walks(machine), FitConfig())
 
 
 def grounded(fitted: NeuralRewardMachine) -> list[int]:
@@ -143,20 +142,6 @@ def test_endless_observations_are_learned_by_what_they_look_like(maximisation: M
     with torch.no_grad():
         total, _ = each.batch_log_likelihood(batch, each.said(batch.observations))
     assert -float(total.sum()) / batch.steps < 0.02
-
-
-def test_unknown_machines_are_learned_as_by_descent() -> None:
-    episodes = EpisodeBuffer.for_machine(MACHINE)
-    for episode in walks(MACHINE, 20):
-        assert episode.symbols is not None
-        episodes.add(episode.symbols, levels=episode.levels)
-    found = []
-    for objective in ("em", "sequence"):
-        machine = ProbabilisticMoore.unknown(MACHINE.alphabet, 3, MACHINE.levels, seed=0)
-        learner = NeuralRewardMachine(TrueLabels(3), machine)
-        fit(learner, episodes, "machine", replace(FitConfig(epochs=30, restarts=1), objective=objective))
-        found.append(machine.transition_probs().detach())
-    assert torch.equal(found[0], found[1])
 
 
 def test_labelled_rows_count_as_much_as_all_steps() -> None:
