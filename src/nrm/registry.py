@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
@@ -24,6 +24,8 @@ class Given:
 
     words: tuple[str, ...] = ()
     everything: bool = False
+    followed: set[str] = field(default_factory=set)
+    """Those that were."""
 
     def holds(self, name: str) -> bool:
         """Whether a name was typed, alone or in a formula."""
@@ -62,11 +64,14 @@ def received(trust: bool = False) -> Iterator[None]:
 
 def check_followed(name: str) -> None:
     """Raise `UntrustedError` when nobody at the keyboard has given a name of code."""
-    if (known := given()) is not None and not known.holds(name):
+    if (known := given()) is None:
+        return
+    if not known.holds(name):
         raise UntrustedError(
             f"'{name}' names code in a file, and such code is not run unless you say so; if you trust it, add --trust "
             "(in Python: trust=True)"
         )
+    known.followed.add(name)
 
 
 class Registry(Mapping[str, Value]):

@@ -201,6 +201,7 @@ def test_vacuous_rules_and_misspelt_symbols_give_warnings(nrm_command: Nrm, log:
         ('{"trace": "ab"}\n', "ab"),
         ('{"recording": [1], "symbol": "a"}\n', "[1]"),
         ('{"b": true}\n', "'a'"),
+        ('{"session": "r1", "symbol": "a"}\n', "session"),
         ("{a,b}\n", "JSON"),
         ("a\nelsewhere\n", "elsewhere"),
     ],

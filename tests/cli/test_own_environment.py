@@ -33,6 +33,7 @@ def test_train_evaluate_watch_report_and_sweep(nrm_command: Nrm, mine: Path) -> 
     run = ("train", "--env", "mine:Corridor", "--env.label", "mine:holds", *SYMBOLS, *TASK, "--out", "runs/one")
     trained = nrm_command(*run, *QUICK, "--env.kwargs.size", "2", "--grounding.every", "40")
     assert (trained.status, trained.err) == (0, "")
+    assert "nrm evaluate runs/one --trust" in trained.out
     config = json.loads((mine / "runs/one/config.json").read_text())
     assert config["env"] == "mine:Corridor"
     assert config["settings"]["env"]["label"] == "mine:holds"

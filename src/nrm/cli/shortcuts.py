@@ -175,7 +175,7 @@ def _number(value: int) -> int | str:
 
 
 def _table(found: Found) -> Table:
-    headings = ("symbol", "rewards can teach it", "confusable with")
+    headings = (found.alphabet.noun, "rewards can teach it", "confusable with")
     symbols, most = found.alphabet.symbols, 40
     if len(symbols) <= most or not found.alphabet.is_listable:
         return table(headings, [(v.symbol, "yes" if v.groundable else "no", confusions(v)) for v in found.verdicts])

@@ -18,6 +18,7 @@ from nrm.cli.learned import learned_lines
 from nrm.cli.options import SeedOption, TaskOptions, WorkOptions, reward_from_text
 from nrm.cli.terminal import interrupt_flag, progress_bars
 from nrm.errors import NrmError, NrmWarning, describe, listing
+from nrm.registry import given
 from nrm.runs import AUTO, RunOptions
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
             if trainer.done:
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 longer = f"{config.length_option} {2 * config.amount}"
-                way_on = f"to train longer: nrm train --resume {folder} {longer}"
+                way_on = f"to train longer: nrm train --resume {_typed(folder)} {longer}"
                 print(f"the run in {folder} is already finished; {way_on}")
                 print("(schedules, such as the learning rate, then continue as in a run of that length)")
             else:
@@ -185,7 +186,7 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         how_many = f"{trainer.steps:,}{asked} steps{whole}, {done:,} episodes"
     if not done:
         print(f"{how_many}; no episode has ended yet: train longer, or make episodes shorter")
-        print(f"continue with: nrm train --resume {folder} --total-timesteps {10 * trainer.steps}")
+        print(f"continue with: nrm train --resume {_typed(folder)} --total-timesteps {10 * trainer.steps}")
         return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
@@ -206,5 +207,11 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         print(f"last grounding check: {last.verdict} ({last.reason})")
     if trainer.meter.note:
         print(trainer.meter.note)
-    go_on = f"saved; continue with: nrm train --resume {folder}"
-    print(config.about.way_on(str(folder), config) if trainer.done else go_on)
+    go_on = f"saved; continue with: nrm train --resume {_typed(folder)}"
+    print(config.about.way_on(_typed(folder), config) if trainer.done else go_on)
+
+
+def _typed(folder: RunFolder) -> str:
+    """A run in the next command: what names code of yours is only read with --trust."""
+    known = given()
+    return f"{folder} --trust" if known is not None and known.followed else str(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -42,8 +42,9 @@ class Language(Generic[Value]):
     step, or any subset; and how much work it may take."""
     holds: Callable[[Value, Trace], bool]
     """Whether a non-empty trace satisfies a formula."""
-    hint: Callable[[Value], str] | None = None
-    """What the writer of a formula over propositions may not have meant, in words; empty for nothing."""
+    hint: Callable[[Value, Iterable[tuple[str, ...]] | None], str] | None = None
+    """What the writer of a formula over propositions may not have meant, in words; empty for nothing. The second
+    argument lists what may hold together; None if anything may."""
     reader: Reader[Any] | None = None
     """How it reads text, to tell a formula that stands in the place of another language's."""
     words: Callable[[Value], str] | None = None

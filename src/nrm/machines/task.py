@@ -111,8 +111,7 @@ class Task:
         if isinstance(self.formula, GivenMachine):
             return with_rewards(self.formula.machine, self.reward)
         language = LANGUAGES[self.logic]
-        hint = self.alphabet.pick(None, getattr(language, "hint", None) if self.reward == "distance" else None)
-        if hint is not None and (said := hint(self.formula)):
+        if said := self._hint():
             warnings.warn(said, NrmWarning, stacklevel=6)
         dfa = language.dfa(self.formula, self.alphabet.is_exclusive, limits)
         least = self.alphabet.lift(dfa).minimal()
@@ -120,6 +119,14 @@ class Task:
         outputs = least.accepting.astype(np.float64)
         plain = MooreMachine.of_moves(self.alphabet, least.moves, least.accepting, outputs)
         return with_rewards(plain, self.reward)
+
+    def _hint(self) -> str:
+        """What to say if one step can satisfy what was meant to take several."""
+        hint, alphabet = getattr(LANGUAGES[self.logic], "hint", None), self.alphabet
+        if hint is None or self.reward != "distance" or alphabet.is_exclusive:
+            return ""
+        said: str = hint(self.formula, alphabet.pick(map(alphabet.true_symbols, range(alphabet.size)), None))
+        return said
 
     def _repr_svg_(self) -> str | None:
         from nrm.machines.drawing import notebook_svg

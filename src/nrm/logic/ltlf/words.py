@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, combinations
 from typing import TypeVar
 
@@ -11,6 +11,8 @@ from nrm.logic.ltlf.meaning import holds
 from nrm.logic.term import BOOLEAN, Term
 
 Node = TypeVar("Node", bound=Term)
+Steps = tuple[tuple[str, ...], ...] | None
+"""What may hold together; None if any set of propositions may."""
 
 
 MAX_WORDS = 2_000
@@ -122,17 +124,21 @@ def looks_back(formula: object) -> bool:
     return bool(operators & PAST) and not operators & FUTURE
 
 
-def hint(formula: Formula) -> str:
-    """What to say of formulas that one step can satisfy whole, where several propositions may hold at a step."""
-    return _hint_of_sequences(formula) or _hint_of_visits(formula)
+def hint(formula: Formula, steps: Iterable[tuple[str, ...]] | None = None) -> str:
+    """What to say of formulas that one step can satisfy whole, where several propositions may hold at a step.
+
+    `steps`: what may hold together, if not everything.
+    """
+    known = None if steps is None else tuple(steps)
+    return _hint_of_sequences(formula, known) or _hint_of_visits(formula, known)
 
 
-def _hint_of_sequences(formula: Formula) -> str:
+def _hint_of_sequences(formula: Formula, steps: Steps) -> str:
     found: list[Formula] = []
 
     def changed(part: Formula, args: list[Formula]) -> Formula:
         renewed = Formula(part.op, tuple(args), part.name)
-        if not (_is_sequence(part) and _one_step_satisfies(part, part.atoms())):
+        if not (_is_sequence(part) and _one_step_satisfies(part, part.atoms(), steps)):
             return renewed
         found.append(part)
         return _one_after_the_other(renewed)
@@ -146,10 +152,11 @@ def _hint_of_sequences(formula: Formula) -> str:
     )
 
 
-def _hint_of_visits(formula: Formula) -> str:
+def _hint_of_visits(formula: Formula, steps: Steps) -> str:
     """Of F a & F b, in any order: there is no other way to write it, so what else helps."""
     visits = [part for part in _conjuncts(formula) if part.op is Op.EVENTUALLY and _can_be_open(part)]
-    if len(visits) < 2 or not _one_step_satisfies(formula, tuple(chain(*(visit.atoms() for visit in visits)))):
+    visited = tuple(chain(*(visit.atoms() for visit in visits)))
+    if len(visits) < 2 or not _one_step_satisfies(formula, visited, steps):
         return ""
     return (
         f"one step can satisfy all of {formula.brief()}, because its propositions may be true together; the reward "
@@ -167,8 +174,10 @@ def _can_be_open(visit: Formula) -> bool:
     return not holds(visit, [[]]) or not holds(visit, [list(visit.atoms())])
 
 
-def _one_step_satisfies(formula: Formula, visited: tuple[str, ...]) -> bool:
+def _one_step_satisfies(formula: Formula, visited: tuple[str, ...], steps: Steps) -> bool:
     """Whether some step is enough; of many atoms, only the step where all holds that is visited is tried."""
+    if steps is not None:
+        return any(holds(formula, [step]) for step in steps)
     atoms = formula.atoms()
     if len(atoms) > 8:
         return holds(formula, [visited])

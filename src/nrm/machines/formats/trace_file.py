@@ -88,13 +88,13 @@ class TraceReader:
             yield Steps(name, (step(row),), False, self._line)
 
     def _recording(self, header: Sequence[str]) -> int | None:
-        """The column of the recording; None where a table is of one, and nothing in it can say otherwise."""
+        """The column of the recording; None if all is one recording, and nothing can say otherwise."""
         found = self._column(header, RECORDING_COLUMNS)
         known = {*TIME_COLUMNS, *SYMBOL, *OUTCOME, *self._alphabet.symbols}
         if found is None and not all(name in known or _plain(name) in known for name in header):
             raise self._error(
-                "no column says which recording a row is of; name it 'recording', or drop the columns that are not "
-                f"needed{suggestion('recording', header)} (columns: {listing(header)})"
+                "nothing says which recording this step is of; name it 'recording', or drop what is not needed"
+                f"{suggestion('recording', header)} (given: {listing(header)})"
             )
         return found
 
@@ -179,9 +179,9 @@ class TraceReader:
 
     def _read_keys(self, keys: tuple[str, ...]) -> tuple[str | None, str | None, str | None]:
         """Which keys of an object name the recording, what holds and the time."""
-        recording = self._column(keys, RECORDING_COLUMNS)
-        symbol = self._column(keys, SYMBOL)
-        found = (recording, symbol, self._time(keys))
+        # A whole trace is a recording by itself.
+        recording = self._column(keys, RECORDING_COLUMNS) if "trace" in keys else self._recording(keys)
+        found = (recording, self._column(keys, SYMBOL), self._time(keys))
         first, second, third = (None if place is None else keys[place] for place in found)
         return first, second, third
 
