@@ -55,12 +55,12 @@ def test_only_what_may_hold_together_counts() -> None:
     formula = nrm.parse("F(a & F b)")
     assert "one step" in hint(formula, [(), ("a", "b"), ("c",)])
     assert hint(formula, [("a",), ("b", "c"), ()]) == ""
-    alphabet = nrm.Alphabet.propositional("abc").restricted([["a"], ["b", "c"], []])
+    alphabet = nrm.Alphabet.propositional("abc").restricted([[], ["a"], ["b", "c"]])
     with warnings.catch_warnings():
         warnings.simplefilter("error", NrmWarning)
-        nrm.Task("F(a & F b)", alphabet).machine()
+        nrm.Task(formula, alphabet).machine()
     with pytest.warns(NrmWarning, match="one step can satisfy"):
-        nrm.Task("F(b & F c)", alphabet).machine()
+        nrm.Task(nrm.parse("F(b & F c)"), alphabet).machine()
 
 
 def test_many_visits() -> None:
