@@ -75,9 +75,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_the_last_checkpoint(
 
     monkeypatch.setattr(trainer.learner.policy, "forward", broken)
     monkeypatch.setattr("nrm.runs.folder.MAX_SAVING", float("inf"))  # saves as often as it is told
-    with pytest.raises(
-        TrainingError, match=r"after 15\d episodes, in update \d+: .*learning_rate.*episode 15\d is kept"
-    ):
+    with pytest.raises(TrainingError, match=r"15\d episodes.*update \d+.*learning_rate.*episode 15\d"):
         train(folder, trainer, seconds=0.0)
     assert len(folder.load().history.returns) > 150
 

@@ -45,5 +45,5 @@ def test_descent_is_adam(norm: float | None) -> None:
 
 def test_a_loss_that_is_not_finite_is_told_with_its_parts() -> None:
     assert finite({"actor": torch.tensor(1.0), "critic": torch.tensor(2.0)}, 0.1) == {"actor": 1.0, "critic": 2.0}
-    with pytest.raises(TrainingError, match=r"actor nan, critic 2.*learning_rate \(now 0.1\)"):
+    with pytest.raises(TrainingError, match=r"actor nan, critic 2.*learning_rate.*0\.1"):
         finite({"actor": torch.tensor(float("nan")), "critic": torch.tensor(2.0)}, 0.1)

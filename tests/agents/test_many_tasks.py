@@ -171,7 +171,7 @@ def test_bad_requests() -> None:
         choose_run(None, "minigrid:MiniGrid-Empty-5x5-v0", "rm", 0, tasks="reach").build_env()
     with pytest.raises(ConfigError, match="reech"):
         choose_run(None, "letter", "rm", 0, tasks="reech")
-    with pytest.raises(ConfigError, match="steps must be at least 1"):
+    with pytest.raises(ConfigError, match=r"steps.*\b1\b"):
         choose_run(None, "letter", "rm", 0, tasks="reach", total_timesteps=0)
     with pytest.raises(ConfigError, match="many tasks, from reach"):
         choose_run(None, "letter", "rm", 0, tasks="reach").build_task()

@@ -148,11 +148,11 @@ def test_what_acting_found_is_what_learning_would_find(method: str) -> None:
 
 
 def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
-    with pytest.raises(ConfigError, match="images of 3x3 pixels are too small"):
+    with pytest.raises(ConfigError, match="3x3"):
         Patches((3, 3, 3), None)
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
         new_trainer(env(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="egocentric")})
-    with pytest.raises(ConfigError, match="unknown network 'egocentrc'; did you mean 'egocentric'"):
+    with pytest.raises(ConfigError, match=r"'egocentrc'.*'egocentric'"):
         new_trainer(env(), "rm", settings={"network": NetworkConfig(encoder="egocentrc")})
     assert list(NETWORKS) == ["paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
 
@@ -303,7 +303,7 @@ def test_numbers_are_scaled_by_what_was_seen_unless_told_otherwise() -> None:
         net.encoder.notice(seen)
         net.encoder.settle()
         assert bool((net.encoder.spread != 1).all()) == normalise
-    with pytest.raises(ConfigError, match=r"looks at vectors, not at observations of shape \(4, 4, 3\)"):
+    with pytest.raises(ConfigError, match=r"\(4, 4, 3\)"):
         NETWORKS["fourier"].build(
             Sight(ObservationSpec((4, 4, 3), torch.float32), None), 5, DiscreteActions(3), NetworkConfig()
         )

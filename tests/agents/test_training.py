@@ -142,7 +142,7 @@ def test_too_many_symmetries_leave_out_a_metric_and_not_the_run(monkeypatch: pyt
 def test_unknown_methods_and_algorithms() -> None:
     with pytest.raises(ConfigError, match="nmr"):
         new_trainer(corridor(), "nmr")
-    with pytest.raises(ConfigError, match=r"unknown algorithm 'a2'; did you mean 'a2c'"):
+    with pytest.raises(ConfigError, match=r"'a2'.*'a2c'"):
         new_trainer(corridor(), "nrm", "a2")
     with pytest.raises(ConfigError, match=r"num_steps.*0"):
         A2CConfig(num_steps=0)

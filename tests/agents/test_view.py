@@ -78,12 +78,12 @@ def test_the_task_is_learned_through_the_view() -> None:
 
 
 def test_bad_requests() -> None:
-    with pytest.raises(ConfigError, match="which 'rnn' does not"):
+    with pytest.raises(ConfigError, match="'rnn'"):
         trainer("rnn")
     many = choose_run(None, "letter", "rm", 0, tasks="reach", settings={**FEW, "network": {"view": "state"}})
-    with pytest.raises(ConfigError, match=r"drop --network\.view state"):
+    with pytest.raises(ConfigError, match=r"--network\.view"):
         many.build_trainer()
-    with pytest.raises(ConfigError, match=r"unknown view 'tasks'; did you mean 'task'\?"):
+    with pytest.raises(ConfigError, match=r"'tasks'.*'task'"):
         NetworkConfig(view="tasks")  # type: ignore[arg-type]
     wide = nrm.compile("F p0", [f"p{number}" for number in range(5001)])
     with pytest.raises(LimitError, match=r"--network\.view state"):

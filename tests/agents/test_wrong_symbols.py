@@ -55,7 +55,7 @@ def test_the_machine_is_found_and_the_policy_sees_beliefs() -> None:
 
 
 def test_without_saying_so_training_ends_with_the_way_out() -> None:
-    with pytest.raises(nrm.errors.ContradictionError, match=r"rewards or symbols are sometimes wrong.*label_noise"):
+    with pytest.raises(nrm.errors.ContradictionError, match="label_noise"):
         made().run()
 
 

@@ -65,5 +65,5 @@ def test_diagrams_are_the_functions_and_canonical(f: Expression, g: Expression) 
 def test_the_node_limit() -> None:
     bdd = Bdd(max_nodes=2)
     bdd.literal(0, True)
-    with pytest.raises(LimitError, match="more than 2 decision diagram nodes"):
+    with pytest.raises(LimitError, match=r"\b2 .*nodes"):
         bdd.literal(1, True)

@@ -64,7 +64,7 @@ def test_task_files(tmp_path: Path) -> None:
     assert task.machine().accepts(["a", "b"])
     assert task_from_text("ldlf: <a; b>tt", Alphabet.exclusive("ab")).machine() == task.machine()
     path.write_text('formula = "<a; b>tt"\nsymbols = ["a", "b"]\n')
-    with pytest.raises(NrmError, match='this looks like LDLf: write logic = "ldlf" in the file'):
+    with pytest.raises(NrmError, match='logic = "ldlf"'):
         load_task(path)
 
 

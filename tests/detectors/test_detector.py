@@ -275,7 +275,7 @@ def test_bad_extras(fitted: EventDetector) -> None:
         EventDetector(RULE, SYMBOLS).fit(np.zeros((5, 2)), [True, False], lengths=[2, 2])
     with pytest.raises(EpisodeError, match="stand apart"):
         EventDetector(RULE, SYMBOLS).fit(np.zeros((3, 2)), [True, False], groups=[0, 1, 0])
-    with pytest.raises(EpisodeError, match="recording 0 is of rule 'G z'"):
+    with pytest.raises(EpisodeError, match=r"recording 0.*'G z'"):
         fitted.score(GOOD[:1], [True], tasks=["G z"])
     with pytest.raises(LearningError, match="fit"):
         EventDetector(RULE, SYMBOLS).predict(GOOD[0])

@@ -98,11 +98,11 @@ def test_an_environment_with_a_task_of_its_own() -> None:
     assert task.machine() == MACHINE
     env = config.build(task.machine(), 2, "outcome")
     assert env.machine == MACHINE
-    with pytest.raises(EnvError, match=r"already has a task.*drop --task"):
+    with pytest.raises(EnvError, match="--task"):
         config.build(nrm.compile("F desk", SYMBOLS), 2, "outcome")
     with pytest.raises(EnvError, match="add --end outcome"):
         config.build(MACHINE, 2, "limit")
-    with pytest.raises(EnvError, match=r"has a labelling function.*drop --env.label x:y"):
+    with pytest.raises(EnvError, match=r"labelling function.*--env\.label x:y"):
         GymConfig(config.source, label="x:y").build(MACHINE, 2, "outcome")
 
 
@@ -180,18 +180,16 @@ def test_environments_that_no_seed_repeats(name: str) -> None:
     saved = env.state_dict()
     again = own(name).build(MACHINE, 2)
     again.load_state_dict(saved)
-    with pytest.raises(EnvError, match="cannot be resumed: two episodes with one seed differ"):
+    with pytest.raises(EnvError, match="seed"):
         again.step(torch.zeros(2, dtype=torch.int64))
     again.reset(0)
     again.step(torch.zeros(2, dtype=torch.int64))
 
 
 def test_observations_outside_of_their_space_are_told() -> None:
-    with pytest.warns(NrmWarning, match=r"outside of observation_space Box.*: 10\d"):
+    with pytest.warns(NrmWarning, match=r"observation_space Box.*: 10\d"):
         own("Outside").build(MACHINE, 1)
-    with pytest.warns(
-        NrmWarning, match=r"the observation of step 3 lies outside of observation_space Box.*: 10\d"
-    ) as told:
+    with pytest.warns(NrmWarning, match=r"step 3.*observation_space Box.*: 10\d") as told:
         own("OutsideLater").build(MACHINE, 1)
     assert sum("outside" in str(one.message) for one in told) == 1
 
@@ -202,7 +200,7 @@ def test_episodes_without_an_end_are_cut_off(monkeypatch: pytest.MonkeyPatch, na
     env = gym_env(own(name, label=OWN + "holds" if name == "Endless" else None), MACHINE)
     for seed in range(2):
         env.reset(seed=seed)
-        with pytest.warns(NrmWarning, match=r"no TimeLimit; an episode was truncated after 5 steps.*--env\.steps"):
+        with pytest.warns(NrmWarning, match=r"TimeLimit.*5 steps.*--env\.steps"):
             ends = [env.step(0)[2:4] for _ in range(5)]
         assert ends == [(False, False)] * 4 + [(False, True)]
 
@@ -224,5 +222,5 @@ def test_an_environment_that_ends_by_itself_is_left_alone(recwarn: pytest.Warnin
 
 def test_a_task_on_a_task_is_refused() -> None:
     inner = TaskEnv(Corridor(), MACHINE, holds)
-    with pytest.raises(EnvError, match=r"already has a task \(a machine of 3 states\) and would pay twice"):
+    with pytest.raises(EnvError, match=r"task.*3 states"):
         TaskEnv(gymnasium.wrappers.TimeLimit(inner, 5), MACHINE, holds)

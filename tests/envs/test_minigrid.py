@@ -104,7 +104,7 @@ def test_a_label_of_ones_own() -> None:
         assert {info["label"] for _, info in random_steps(env, 2000)} == {"free", "-"}
     with pytest.raises(EnvError, match="for a label of your own"):
         MiniGridConfig(KEY, propositions=("free",))
-    with pytest.raises(EnvError, match="unknown view 'agnt'; did you mean 'agent'"):
+    with pytest.raises(EnvError, match=r"'agnt'.*'agent'"):
         MiniGridConfig(KEY, view="agnt")  # type: ignore[arg-type]
     with pytest.raises(EnvError, match=KEY):
         minigrid_images(MiniGridConfig(KEY, view="agent", kwargs={"agent_view_size": 4}))
@@ -205,11 +205,11 @@ def test_any_other_environment_takes_a_formula_over_things() -> None:
     assert not task.alphabet.is_exclusive
     labels = {info["label"] for _, info in random_steps(minigrid_env(name, task.machine()), 3000)}
     assert "key" in labels
-    with pytest.raises(UnknownSymbolError, match="did you mean 'red_door'"):
+    with pytest.raises(UnknownSymbolError, match="'red_door'"):
         minigrid_task(name, "F red_dor")
-    with pytest.raises(UnknownSymbolError, match="did you mean 'purple_box'"):
+    with pytest.raises(UnknownSymbolError, match="'purple_box'"):
         GridLabels(["purple_bx"])
-    with pytest.raises(EnvError, match="no ready task for MiniGrid-Playground-v0"):
+    with pytest.raises(EnvError, match="MiniGrid-Playground-v0"):
         minigrid_task("MiniGrid-Playground-v0")
 
 
@@ -217,7 +217,7 @@ def test_a_task_of_ones_own_on_a_ready_environment() -> None:
     machine = minigrid_task(KEY, "F door & G !goal").machine()
     assert machine.alphabet.symbols == ("key", "door", "goal")
     assert minigrid_env(KEY, machine).machine is machine
-    with pytest.raises(NrmError, match="did you mean 'goal'"):
+    with pytest.raises(NrmError, match="'goal'"):
         minigrid_task(LAVA, "F gaol")
 
 
@@ -255,11 +255,11 @@ def test_pictures_to_look_at() -> None:
 
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EnvError, match="did you mean 'MiniGrid-LavaGapS5-v0'"):
+    with pytest.raises(EnvError, match="'MiniGrid-LavaGapS5-v0'"):
         minigrid_env("MiniGrid-LavaGap5-v0")
     with pytest.raises(EnvError, match="unknown view 'some'"):
         MiniGridConfig(LAVA, view="some")  # type: ignore[arg-type]
-    with pytest.raises(UnknownSymbolError, match="nothing in a grid is called 'a'"):
+    with pytest.raises(UnknownSymbolError, match="'a'"):
         minigrid_env(LAVA, nrm.compile("F a", ["a", "b"]))
     monkeypatch.setitem(sys.modules, "minigrid", None)
     with pytest.raises(MissingExtraError, match=r"neural-reward-machines\[minigrid\]"):

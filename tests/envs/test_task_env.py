@@ -94,13 +94,13 @@ def test_the_environments_own_end_counts_under_every_rule() -> None:
 
 @pytest.mark.parametrize(("formula", "end"), [("G !a", "outcome"), ("true", "absorbing")])
 def test_a_task_that_is_over_before_it_begins_is_refused(formula: str, end: End) -> None:
-    with pytest.raises(EnvError, match=r"could end at once.*use end='limit'"):
+    with pytest.raises(EnvError, match="end='limit'"):
         TaskEnv(Script(["a"]), nrm.compile(formula, ABC), end=end)
 
 
 @pytest.mark.parametrize("end", get_args(End))
 def test_a_task_that_cannot_be_satisfied_is_refused(end: End) -> None:
-    with pytest.raises(EnvError, match=r"cannot be satisfied.*give another formula"):
+    with pytest.raises(EnvError, match="satisfied"):
         TaskEnv(Script(["a"]), nrm.compile("F(a & b)", ABC), end=end)
 
 
@@ -129,7 +129,7 @@ def test_outputs_that_are_rewards_are_paid_as_they_are(tmp_path: Path) -> None:
     said = [(), "a", "a", "a", ()]
     steps = run(TaskEnv(Script(said), machine, end="limit", pay="outputs"))
     assert [step[0] for step in steps] == [-0.5, 2.0, 0.0, 2.0, 0.0]
-    with pytest.raises(EnvError, match="'output'; did you mean 'outputs'"):
+    with pytest.raises(EnvError, match=r"'output'.*'outputs'"):
         TaskEnv(Script(said), machine, pay="output")  # type: ignore[arg-type]
 
 
@@ -156,37 +156,37 @@ def test_nothing_holds_is_a_symbol_in_an_exclusive_alphabet() -> None:
 
 def test_bad_labels_are_named_with_their_step() -> None:
     machine = nrm.compile("F alpha", ("alpha", "beta"))
-    with pytest.raises(UnknownSymbolError, match=r"'alhpa' at step 2 of episode 1; did you mean 'alpha'\?"):
+    with pytest.raises(UnknownSymbolError, match=r"'alhpa'.*step 2 of episode 1.*'alpha'"):
         run(TaskEnv(Script(["beta", "alhpa"]), machine))
     env = TaskEnv(Script(["alhpa"]), machine)
     env.reset()
     env.reset()
     with pytest.raises(UnknownSymbolError, match="step 1 of episode 2"):
         env.step(0)
-    with pytest.raises(UnknownSymbolError, match="at step 1 of episode 1 is 2; numbers go from 0 to 1"):
+    with pytest.raises(UnknownSymbolError, match=r"step 1 of episode 1.*\b2\b.*0 to 1"):
         run(TaskEnv(Script([2]), machine))
     with pytest.raises(TraceError, match="2 symbols at step 1"):
         run(TaskEnv(Script([["alpha", "beta"]]), machine))
     for said in (True, 1.5, [1, 2], np.zeros(2)):
         with pytest.raises(EnvError, match=r"(returned .* at|label at|label has .* at) step 1"):
             run(TaskEnv(Script([said]), machine))
-    with pytest.raises(EnvError, match=r"shape \(3,\) at step 1 of episode 1, for 2 symbols"):
+    with pytest.raises(EnvError, match=r"\(3,\).*step 1 of episode 1.*2 symbols"):
         run(TaskEnv(Script([np.zeros(3, dtype=bool)]), machine))
 
 
 def test_misuse_is_named() -> None:
     machine = nrm.compile("F a", ABC)
-    with pytest.raises(EnvError, match="unknown labelling function 'labls'; did you mean 'labels'"):
+    with pytest.raises(EnvError, match=r"'labls'.*'labels'"):
         TaskEnv(Script(["a"]), machine, "labls")
-    with pytest.raises(EnvError, match=r"no method get_events\(\)"):
+    with pytest.raises(EnvError, match=r"get_events\(\)"):
         TaskEnv(Script(["a"]), machine, "get_events")
-    with pytest.raises(EnvError, match="info has no 'propositions' \\(it has labels\\)"):
+    with pytest.raises(EnvError, match=r"'propositions'.*labels"):
         run(TaskEnv(Script(["a"]), machine, "propositions"))
     with pytest.raises(EnvError, match="has no labelling function"):
         run(TaskEnv(Script(["a"], how="other"), machine))
-    with pytest.raises(EnvError, match="unknown end 'limits'; did you mean 'limit'"):
+    with pytest.raises(EnvError, match=r"'limits'.*'limit'"):
         TaskEnv(Script(["a"]), machine, end="limits")  # type: ignore[arg-type]
-    with pytest.raises(MachineError, match="a task is needed, a machine"):
+    with pytest.raises(MachineError, match="task"):
         TaskEnv(Script(["a"]), 3)  # type: ignore[arg-type]
     with pytest.raises(EnvError, match=r"call reset\(\) before"):
         TaskEnv(Script(["a"]), machine).step(0)

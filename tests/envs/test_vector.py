@@ -156,34 +156,34 @@ def test_every_kind_of_actions_reaches_the_environment_and_goes_on_exactly(name:
 def test_actions_out_of_bounds_are_named() -> None:
     env = told(SPACES["box"])
     env.reset(0)
-    with pytest.raises(EnvError, match=r"action \[0\. 5\.\] in environment 1 is outside of Box"):
+    with pytest.raises(EnvError, match=r"\[0\. 5\.\].*environment 1.*Box"):
         env.step(torch.tensor([[0.0, 2.0], [0.0, 5.0], [0.0, 2.0]]))
     with pytest.raises(EnvError, match="finite bounds"):
         told(spaces.Box(-np.inf, np.inf, (2,)))
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(EnvError, match=r"resets itself.*GymVectorEnv\.of"):
+    with pytest.raises(EnvError, match=r"GymVectorEnv\.of"):
         GymVectorEnv(SyncVectorEnv([maker("paper")]))
-    with pytest.raises(EnvError, match=r"have no task; wrap each in nrm\.TaskEnv"):
+    with pytest.raises(EnvError, match=r"nrm\.TaskEnv"):
         GymVectorEnv.of(lambda: MinecraftEnv(), 2)
     with pytest.raises(EnvError, match="count is 0"):
         GymVectorEnv.of(maker("paper"), 0)
     makers = [lambda n=n: TaskEnv(MinecraftEnv(), paper_machine(n)) for n in (1, 2)]
     vector = SyncVectorEnv(makers, autoreset_mode=AutoresetMode.DISABLED)
-    with pytest.raises(EnvError, match="must share one task"):
+    with pytest.raises(EnvError, match="one task"):
         GymVectorEnv(vector)
-    with pytest.raises(EnvError, match="actions must be Discrete"):
+    with pytest.raises(EnvError, match="Discrete"):
         told(spaces.Text(3))
-    with pytest.raises(EnvError, match="observations must be a Box, Discrete or Dict"):
+    with pytest.raises(EnvError, match="Box, Discrete or Dict"):
         GymVectorEnv.of(lambda: TaskEnv(gymnasium.make("Blackjack-v1"), MACHINE), 1)
     env = GymVectorEnv.of(maker("paper"), 2)
-    with pytest.raises(EnvError, match=r"call reset\(seed\) before"):
+    with pytest.raises(EnvError, match=r"reset\(seed\)"):
         env.step(torch.zeros(2, dtype=torch.int64))
     env.reset(0)
-    with pytest.raises(EnvError, match=r"action 4 in environment 1 is outside of Discrete\(4\), numbered from 0"):
+    with pytest.raises(EnvError, match=r"action 4.*environment 1.*Discrete\(4\)"):
         env.step(torch.tensor([0, 4]))
-    with pytest.raises(EnvError, match="of another batch, with 0 environments"):
+    with pytest.raises(EnvError, match=r"batch.*\b0 environments"):
         env.load_state_dict({})
 
 
@@ -200,8 +200,8 @@ def test_observations_that_are_no_numbers_are_named_with_environment_and_step() 
     moves = torch.zeros(2, dtype=torch.int64)
     env.step(moves)
     env.step(moves)
-    with pytest.raises(EnvError, match="environment 0 shows NaN or infinity in its observation at step 3"):
+    with pytest.raises(EnvError, match=r"environment 0.*NaN.*step 3"):
         env.step(moves)
     Broken.steps = 5
-    with pytest.raises(EnvError, match=r"environment 1 shows NaN or infinity in its observation after reset\(\)"):
+    with pytest.raises(EnvError, match=r"environment 1.*NaN.*reset\(\)"):
         env.reset(0)

@@ -32,6 +32,6 @@ def test_groundability_shows_what_was_run(maps: int, labels: list[str], tmp_path
 
 def test_the_tables_need_no_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match="tables work without it"):
+    with pytest.raises(MissingExtraError, match="without"):
         write_groundability(tmp_path, rows=[row()])
     assert (tmp_path / "groundability.md").exists()

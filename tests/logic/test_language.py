@@ -88,9 +88,9 @@ def test_errors_are_those_of_the_language() -> None:
         Task("F a", Alphabet.exclusive("ab"), logic=HERE)  # type: ignore[arg-type]
     with pytest.raises(UnknownSymbolError, match="unknown symbol 'c'"):
         Task("ends c", Alphabet.exclusive("ab"), logic=HERE)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"unknown logic 'ltf'; did you mean 'ltlf'\? \(logics: ltlf"):
+    with pytest.raises(ConfigError, match=r"'ltf'.*'ltlf'.*: ltlf"):
         nrm.compile("F a", "a b", logic="ltf")
-    with pytest.raises(TaskFileError, match=r"line 2: in 'logic': unknown logic 'ltf'"):
+    with pytest.raises(TaskFileError, match=r"line 2.*'logic'.*'ltf'"):
         task_from_toml('formula = "F a"\nlogic = "ltf"\nsymbols = ["a"]')
-    with pytest.raises(TaskFileError, match="either 'logic' or 'task'"):
+    with pytest.raises(TaskFileError, match=r"'logic'.*'task'"):
         task_from_toml('task = 1\nlogic = "ltlf"')

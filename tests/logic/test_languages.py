@@ -36,12 +36,12 @@ def test_a_text_names_its_language() -> None:
     formula, logic = read_formula("re: (!lava)*; gem")
     assert (str(formula), logic) == ("(!lava)* ; gem", "re")
     assert read_formula("re: a", "re").logic == "re"
-    with pytest.raises(FormulaError, match="says that it is in ltlf, and the logic that is asked for is re"):
+    with pytest.raises(FormulaError, match=r"ltlf.*\bre\b"):
         read_formula("ltlf: F a", "re")
     assert named_formula("F a") == "F a"
     assert named_formula("a; b", "re") == "re: a; b"
     assert named_formula("ldlf: tt", "re") == "ldlf: tt"
-    with pytest.raises(ConfigError, match="unknown logic 'rex'; did you mean 're'"):
+    with pytest.raises(ConfigError, match=r"'rex'.*'re'"):
         read_formula("rex: a")
 
 

@@ -153,7 +153,7 @@ def test_errors_point_at_the_place(text: str, position: int, message: str) -> No
 
 @pytest.mark.parametrize("text", ["a{200}{200}", "(b; a{100}){100}*", "a{0,200}{0,200}"])
 def test_repetitions_have_a_limit_once_written_out(text: str) -> None:
-    with pytest.raises(LimitError, match=r"written out the expression has .* steps"):
+    with pytest.raises(LimitError, match=r"expression.*steps"):
         translate(text, exclusive=False)
 
 

@@ -47,7 +47,7 @@ def test_typed_traces_that_are_none(text: str) -> None:
 def test_steps_that_map_names_to_truth() -> None:
     assert PROPOSITIONS.letter({"key": True, "door": False}) == 1
     assert EXCLUSIVE.letter({"pickaxe": False, "lava": True}) == 1
-    with pytest.raises(TraceError, match="3 at step 1 names no symbol"):
+    with pytest.raises(TraceError, match=r"\b3\b.*step 1"):
         EXCLUSIVE.encode([3])  # type: ignore[list-item]
 
 
@@ -82,9 +82,9 @@ def test_a_kind_that_does_not_exist() -> None:
 
 
 def test_bad_steps() -> None:
-    with pytest.raises(UnknownSymbolError, match=r"unknown symbol 'lav' at step 2; did you mean 'lava'"):
+    with pytest.raises(UnknownSymbolError, match=r"'lav'.*step 2.*'lava'"):
         EXCLUSIVE.encode(["lava", "lav"])
-    with pytest.raises(TraceError, match=r"2 symbols at step 1: \{lava, pickaxe\}"):
+    with pytest.raises(TraceError, match=r"2 symbols.*step 1.*\{lava, pickaxe\}"):
         EXCLUSIVE.encode([("pickaxe", "lava")])
     with pytest.raises(TraceError, match="list of steps"):
         EXCLUSIVE.encode("lava")

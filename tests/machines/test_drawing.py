@@ -39,7 +39,7 @@ def test_the_text_picture_names_every_state_and_move() -> None:
 
 def test_large_machines_are_not_drawn() -> None:
     machine = nrm.compile("visit(a, b, c, d, e, f, g, h)", "a b c d e f g h")
-    with pytest.raises(LimitError, match="256 states; pictures are drawn up to 200"):
+    with pytest.raises(LimitError, match=r"256 states.*200"):
         render(machine, "svg")
     assert "and 196 more states" in text_picture(machine)
     assert "… to 1 more states" in text_picture(nrm.compile("F a & F b", "a b c"), most_moves=2)
@@ -52,7 +52,7 @@ def test_a_picture_shows_itself_and_can_be_saved(tmp_path: Path) -> None:
     assert picture._repr_svg_() == picture.svg == task.machine()._repr_svg_()
     picture.save(tmp_path / "machine.svg")
     assert (tmp_path / "machine.svg").read_text() == picture.svg
-    with pytest.raises(FileError, match=r"\.svg or \.png files, not 'machine\.pdf'"):
+    with pytest.raises(FileError, match=r"\.svg.*\.png.*'machine\.pdf'"):
         picture.save(tmp_path / "machine.pdf")
     assert "F a &amp; G !b" in (task._repr_svg_() or "")
 

@@ -40,18 +40,16 @@ def test_rewards_of_runs_give_their_levels_back_at_every_scale(number: int, fact
 
 def test_rewards_that_make_no_level_are_refused() -> None:
     codec = LevelCodec(LEVELS, 0.0)
-    with pytest.raises(
-        EpisodeError, match=r"episode 7, step 1 .* sum to 25.*never outputs; its potentials are 0, 50, 100"
-    ):
+    with pytest.raises(EpisodeError, match=r"episode 7, step 1.*\b25\b.*0, 50, 100"):
         codec.encode([0, 25], "episode 7")
     with pytest.raises(EpisodeError, match="sum to nan"):
         codec.encode([np.nan])
-    with pytest.raises(EpisodeError, match=r"one a step, not of shape \(1, 1\)"):
+    with pytest.raises(EpisodeError, match=r"\(1, 1\)"):
         codec.encode([[0.0]])
-    with pytest.raises(EpisodeError, match="the initial potential must be known"):
+    with pytest.raises(EpisodeError, match="initial potential"):
         LevelCodec(LEVELS).encode([0.0])
     for levels in ([], [np.inf], [[0.0]]):
-        with pytest.raises(EpisodeError, match="potentials are a list of finite numbers"):
+        with pytest.raises(EpisodeError, match=r"potentials.*finite"):
             LevelCodec(levels)
 
 

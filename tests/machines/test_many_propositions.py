@@ -184,9 +184,9 @@ def test_json_with_guards_is_still_read(machine: MooreMachine) -> None:
 def test_guarded_moves_are_checked() -> None:
     alphabet = nrm.Alphabet.propositional(["a", "b"])
     a, b = nrm.parse("a"), nrm.parse("b")
-    with pytest.raises(MachineError, match=r"state 0 is not deterministic: the guard 'b' .* take 'a&b'"):
+    with pytest.raises(MachineError, match=r"state 0.*'b'.*'a&b'"):
         machine_of_moves(alphabet, [[(a, 0), (b, 0)]], [True], [0.0])
-    with pytest.raises(MachineError, match="state 0 has no transition for '-'"):
+    with pytest.raises(MachineError, match=r"state 0.*'-'"):
         machine_of_moves(alphabet, [[(a, 0)]], [True], [0.0])
     whole = machine_of_moves(alphabet, [[(a, 1)], []], [False, True], [0.0, 1.0], rest=[0, 1])
     assert whole == MooreMachine.from_table(alphabet, [[0, 1, 0, 1], [1, 1, 1, 1]], [False, True], [0.0, 1.0])
@@ -309,7 +309,7 @@ def test_reward_machine_files_of_many_propositions(tmp_path: Path) -> None:
         RewardEdge(source, target, nrm.parse(guard), Fraction(reward))
         for source, target, guard, reward in ((0, 1, "p0 & !p1", 1), (0, 0, "!p0", 0), (0, 2, "p0 & p1 & p29", 0))
     )
-    with pytest.raises(MachineError, match="state 0 has no edge for 'p0&p1'"):
+    with pytest.raises(MachineError, match=r"state 0.*'p0&p1'"):
         RewardMachine(alphabet, 0, (1, 2), edges)
     open_end = RewardMachine(alphabet, 0, (1, 2), edges, fall_off="terminal")
     assert rewards(open_end, [["p5"], ["p0", "p7"], []]) == [0.0, 1.0, 0.0]

@@ -99,7 +99,7 @@ def test_malformed_machines(
 
 
 def test_a_bad_entry_in_a_class_without_letters() -> None:
-    with pytest.raises(MachineError, match="state 0 has no valid transition for the unused class 1: 7 is not a state"):
+    with pytest.raises(MachineError, match=r"state 0.*class 1.*\b7\b"):
         MooreMachine(AB, np.array([0, 0]), np.array([[0, 7]]), np.array([True]), np.array([0.0]))
 
 

@@ -34,7 +34,7 @@ def test_letters_are_the_sets_that_were_named() -> None:
 
 
 def test_what_never_holds_together_is_no_letter() -> None:
-    with pytest.raises(TraceError, match=r"\{green, red\} at step 2 is no letter.*blue&green"):
+    with pytest.raises(TraceError, match=r"\{green, red\}.*step 2.*blue&green"):
         PLANE.encode(["red", ("red", "green")])
 
 
@@ -82,7 +82,7 @@ def test_files_keep_the_sets(tmp_path: Path) -> None:
         nrm.save_machine(machine, tmp_path / f"m.{ending}")
         assert nrm.load_machine(tmp_path / f"m.{ending}") == machine
     for ending in ("hoa", "txt"):
-        with pytest.raises(FileError, match=r"which sets of propositions occur; write \.json"):
+        with pytest.raises(FileError, match=r"sets of propositions.*\.json"):
             nrm.save_machine(machine, tmp_path / f"m.{ending}")
 
 

@@ -45,7 +45,7 @@ def test_tasks_machines_and_formulas_go_wherever_a_machine_does(tmp_path: Path) 
 
 @pytest.mark.parametrize("given", [3, None, ["F a"]])
 def test_what_is_no_machine_is_told_what_is_needed(given: object) -> None:
-    with pytest.raises(MachineError, match=r"a task is needed, a machine .* or a formula, not"):
+    with pytest.raises(MachineError, match=r"task.*formula"):
         as_machine(given)  # type: ignore[arg-type]
     assert as_machine("F a", AB) == nrm.compile("F a", "a b")
     assert as_machine(nrm.parse("F a & F b")) == nrm.compile("F a & F b", propositions="a b")

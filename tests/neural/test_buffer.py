@@ -96,21 +96,21 @@ def test_bad_episodes_are_refused() -> None:
     buffer = EpisodeBuffer(LEVELS, 0.0)
     with pytest.raises(EpisodeError, match="the buffer is empty"):
         buffer.batch()
-    with pytest.raises(EpisodeError, match="give one of rewards, levels"):
+    with pytest.raises(EpisodeError, match="rewards, levels"):
         buffer.add([[0]])
     with pytest.raises(EpisodeError, match="2 observations but 1 labels"):
         buffer.add([[0], [0]], levels=[0])
-    with pytest.raises(EpisodeError, match="episode 0 has no steps"):
+    with pytest.raises(EpisodeError, match="episode 0"):
         buffer.add([], levels=[])
-    with pytest.raises(EpisodeError, match=r"potential index 3; the machine's potentials are 0 to 2: 0, 50, 100"):
+    with pytest.raises(EpisodeError, match=r"index 3\b.*0, 50, 100"):
         buffer.add([[0]], levels=[3])
-    with pytest.raises(EpisodeError, match=r"episode 0, row 1 .* NaN or infinity"):
+    with pytest.raises(EpisodeError, match=r"episode 0, row 1.*NaN"):
         buffer.add([[0.0], [np.nan]], levels=[0, 0])
     buffer.add([[0.0]], levels=[0])
     with pytest.raises(EpisodeError, match="observations are float64 of shape"):
         buffer.add([[0.0, 1.0]], levels=[0])
     assert buffer.distinct == len(buffer.table) == 1  # what was refused has left nothing behind
-    with pytest.raises(EpisodeError, match="2 true symbols for 1 steps"):
+    with pytest.raises(EpisodeError, match=r"\b2 .*\b1 steps"):
         buffer.add([[0.0]], levels=[0], symbols=[1, 2])
-    with pytest.raises(EpisodeError, match="episode 0: to read rewards, the initial potential must be known"):
+    with pytest.raises(EpisodeError, match=r"episode 0.*initial potential"):
         EpisodeBuffer(LEVELS).add([[0.0]], rewards=[0.0])

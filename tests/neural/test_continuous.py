@@ -61,7 +61,7 @@ def test_equal_seeds_give_equal_grounders() -> None:
 
 
 def test_nothing_is_found_where_there_is_nothing_or_too_little_room() -> None:
-    with pytest.raises(UnexplainedError, match="at most 1 states explains the 12 episodes"):
+    with pytest.raises(UnexplainedError, match=r"1 states.*12 episodes"):
         found(count=12, formula="F a & F b & G !nothing", states=1)
     quiet = [Episode(np.arange(5), np.zeros(5, dtype=np.int64))]
     frames = torch.from_numpy(shown(np.full(5, 2), np.random.default_rng(0)))
@@ -84,7 +84,7 @@ def test_discovery_goes_over_to_turns_where_observations_are_too_many() -> None:
     assert str(guess.formula) == "F a & F b"
     with pytest.raises(
         LimitError,
-        match=r"takes rewards and observations to be right \(reward noise 0, not 0.1; label noise 0, not 0\)",
+        match=r"reward noise.*0\.1",
     ):
         discover(buffer, 8, reward_noise=0.1)
 
@@ -137,5 +137,5 @@ def test_misread_episodes_are_set_aside() -> None:
 
 
 def test_a_grounder_without_a_linear_layer_is_refused() -> None:
-    with pytest.raises(LearningError, match="Softmax has no linear layer"):
+    with pytest.raises(LearningError, match="Softmax"):
         last_layer(nn.Softmax(1), torch.zeros(1, 2))

@@ -66,9 +66,9 @@ def test_discovery_says_when_it_cannot_work() -> None:
         discover(buffer, 2)
     unread = EpisodeBuffer([0.0, 1.0])
     unread.add(np.zeros((1, 1)), levels=[0])
-    with pytest.raises(LearningError, match="the initial potential must be known"):
+    with pytest.raises(LearningError, match="initial potential"):
         discover(unread, 2)
     still = EpisodeBuffer([0.0, 1.0], 0.0)
     still.add(np.zeros((3, 1)), levels=[0, 0, 0])
-    with pytest.raises(LearningError, match="no reward of the 1 episodes differs from zero"):
+    with pytest.raises(LearningError, match=r"reward.*1 episodes"):
         discover(still, 2)

@@ -61,13 +61,13 @@ def test_the_table_keeps_copies() -> None:
 def test_bad_observations_are_refused_and_leave_nothing() -> None:
     table = ObservationTable(np.zeros((1, 2)))
     rows = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, np.nan]])
-    with pytest.raises(EpisodeError, match=r"episode 4, row 2 \(counting from 0\): the observation holds NaN"):
+    with pytest.raises(EpisodeError, match=r"episode 4, row 2.*NaN"):
         table.add(rows, "episode 4")
-    with pytest.raises(EpisodeError, match=r"are float64 of shape \(3,\), those before are float64 of shape \(2,\)"):
+    with pytest.raises(EpisodeError, match=r"\(3,\).*\(2,\)"):
         table.add(np.zeros((1, 3)))
     with pytest.raises(EpisodeError, match="are float32"):
         table.add(np.zeros((1, 2), dtype=np.float32))
-    with pytest.raises(EpisodeError, match="must hold numbers, not <U1"):
+    with pytest.raises(EpisodeError, match="<U1"):
         ObservationTable(np.array(["a"]))
     with pytest.raises(EpisodeError, match=r"row 1 .* NaN"):
         record_episodes([np.array([0.0]), np.array([np.inf])], [np.zeros(1), np.zeros(1)])

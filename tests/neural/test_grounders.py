@@ -78,7 +78,7 @@ def test_a_grounder_from_outside_is_found_saved_and_loaded(outside: Path) -> Non
     assert done.stdout.strip() == "Narrow"
     (outside / "outside_grounders.py").write_text("import torch\nraise RuntimeError('out of order')\n")
     sys.modules.pop("outside_grounders")
-    with pytest.raises(ModelFileError, match=r"RuntimeError: out of order .*line 2\); give it: load_model"):
+    with pytest.raises(ModelFileError, match=r"RuntimeError: out of order.*line 2.*load_model"):
         load_model(path, trust=True)
     assert load_model(path, grounder=type(grounder)(2, 5)).machine.states == 4
 
@@ -86,7 +86,7 @@ def test_a_grounder_from_outside_is_found_saved_and_loaded(outside: Path) -> Non
 def test_what_is_no_grounder_is_refused(outside: Path) -> None:
     with pytest.raises(ConfigError, match=r"lacks from_shape$"):
         GROUNDERS["outside_grounders:Shapeless"]
-    with pytest.raises(ConfigError, match=r"unknown grounder 'poled'; did you mean 'pooled'\? \(grounders: .*mlp.*\)"):
+    with pytest.raises(ConfigError, match=r"'poled'.*'pooled'.*mlp"):
         GROUNDERS["poled"]
 
 

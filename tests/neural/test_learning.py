@@ -185,7 +185,7 @@ def test_a_task_that_contradicts_the_episodes_is_refused() -> None:
     other = EpisodeBuffer(task(3).levels, 0.0)
     # F(a & F b): from potential 100 there is no way back to 0.
     other.add([[0.0, 0.0]] * 3, levels=[0, 1, 0])
-    with pytest.raises(ContradictionError, match=r"episode 0, step 2 .*potential 0 cannot follow.*can output 50, 100"):
+    with pytest.raises(ContradictionError, match=r"episode 0, step 2.*potential 0\b.*50, 100"):
         fit(fresh(task(3)), other)
 
 
@@ -200,13 +200,13 @@ def test_bad_requests_are_refused() -> None:
         fit(model, EpisodeBuffer.for_machine(machine))
     other = EpisodeBuffer([0.0, 1.0])
     other.add([[0.0, 0.0]], levels=[0])
-    with pytest.raises(EpisodeError, match="labelled with the potentials 0, 1, but the machine outputs 0, 50, 100"):
+    with pytest.raises(EpisodeError, match=r"\b0, 1\b.*0, 50, 100"):
         fit(model, other)
-    with pytest.raises(AlphabetError, match="letters lie from 0 to 4"):
+    with pytest.raises(AlphabetError, match="0 to 4"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([9])))
-    with pytest.raises(ProbabilityError, match="labelled observation 1 holds nan"):
+    with pytest.raises(ProbabilityError, match=r"observation 1.*nan"):
         fit(model, buffer, labelled=(torch.tensor([[0.0, 0.0], [0.0, torch.nan]]), torch.tensor([0, 1])))
-    with pytest.raises(EpisodeError, match="1 labelled observations but 2 letters"):
+    with pytest.raises(EpisodeError, match=r"\b1 .*\b2 letters"):
         fit(model, buffer, labelled=(CELLS[:1], torch.tensor([0, 1])))
 
 
@@ -233,7 +233,7 @@ def test_recorded_episodes_are_as_good_as_a_buffer() -> None:
         model = fresh(machine)
         results.append(fit(model, episodes, config=config).best.train)
     assert results[0] == results[1]
-    with pytest.raises(EpisodeError, match="an EpisodeBuffer or RecordedEpisodes, not dict"):
+    with pytest.raises(EpisodeError, match=r"EpisodeBuffer.*RecordedEpisodes.*dict"):
         fit(model, {})  # type: ignore[arg-type]
     lost = record_episodes([np.zeros((2, 2))], [np.array([0.0, -200.0])])  # of a task that starts at potential 100
     assert as_buffer(lost, fresh(nrm.compile("G !pickaxe", envs.SYMBOLS)).machine)[0].levels.tolist() == [1, 0]
@@ -255,11 +255,11 @@ def test_lists_and_arrays_are_taken_for_tensors() -> None:
         assert torch.isfinite(model.log_likelihood(batch, np.zeros((1, 3), dtype=np.int64))).all()
         after = model.step(same, model.initial_belief(3).tolist())
         assert torch.equal(after.belief, model.step(tensor).belief)
-    with pytest.raises(EpisodeError, match="observations have rows of different lengths; pad them"):
+    with pytest.raises(EpisodeError, match=r"observations.*lengths"):
         model([[[0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]]])
-    with pytest.raises(EpisodeError, match="observations must hold numbers, not 'abc'"):
+    with pytest.raises(EpisodeError, match=r"observations.*'abc'"):
         model.ground("abc")
-    with pytest.raises(EpisodeError, match=r"one number is no list of observations"):
+    with pytest.raises(EpisodeError, match="observations"):
         model.ground(1.0)
-    with pytest.raises(EpisodeError, match=r"beliefs have shape \(1, 2\); \(3, 3\) is needed"):
+    with pytest.raises(EpisodeError, match=r"beliefs.*\(1, 2\).*\(3, 3\)"):
         model.step(rows, [[1.0, 0.0]])

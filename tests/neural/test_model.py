@@ -189,7 +189,7 @@ def test_it_moves_to_other_number_types() -> None:
 
 def test_bad_probabilities_are_refused() -> None:
     model = small()
-    with pytest.raises(ProbabilityError, match=r"sum to 0\.5 instead of 1 in row 1"):
+    with pytest.raises(ProbabilityError, match=r"0\.5.*row 1"):
         model(torch.tensor([[[0.5, 0.5], [0.25, 0.25]]]))
     with pytest.raises(ProbabilityError, match="are these logits"):
         model(torch.tensor([[[3.0, -2.0]]]))
@@ -200,7 +200,7 @@ def test_bad_probabilities_are_refused() -> None:
 def test_mismatched_alphabets_are_refused() -> None:
     with pytest.raises(AlphabetError, match=r"needs \(1, 5\)"):
         NeuralRewardMachine(MlpGrounder(2, 3), task(1))(torch.zeros(1, 1, 2))
-    with pytest.raises(AlphabetError, match="independent propositions need a propositional alphabet"):
+    with pytest.raises(AlphabetError, match="propositional alphabet"):
         NeuralRewardMachine(Given(), task(1), emission="independent")
     with pytest.raises(AlphabetError, match="'categorical' or 'independent'"):
         NeuralRewardMachine(Given(), task(1), emission="joint")  # type: ignore[arg-type]
@@ -209,9 +209,9 @@ def test_mismatched_alphabets_are_refused() -> None:
 def test_levels_that_do_not_exist_and_lengths_that_do_not_fit() -> None:
     model = small()
     symbols = torch.full((1, 2, 2), 0.5)
-    with pytest.raises(EpisodeError, match=r"episode 0, step 1 .*potential index 5.*potentials 0 to 1: 0, 100"):
+    with pytest.raises(EpisodeError, match=r"episode 0, step 1.*index 5\b.*0, 100"):
         model.log_likelihood(symbols, torch.tensor([[0, 5]]))
-    with pytest.raises(EpisodeError, match="lengths must be 1 numbers from 0 to 2"):
+    with pytest.raises(EpisodeError, match=r"lengths.*0 to 2"):
         model(symbols, [3])
     with pytest.raises(EpisodeError, match="potentials have shape"):
         model.log_likelihood(symbols, torch.tensor([[0]]))
@@ -219,6 +219,6 @@ def test_levels_that_do_not_exist_and_lengths_that_do_not_fit() -> None:
 
 def test_an_impossible_sequence_names_episode_and_step() -> None:
     model = NeuralRewardMachine(TrueLabels(2), nrm.compile("F a", ["a", "b"]))
-    with pytest.raises(ContradictionError, match=r"episode 1, step 2.*potential 0 has probability 0") as caught:
+    with pytest.raises(ContradictionError, match=r"episode 1, step 2.*potential 0\b") as caught:
         model.log_likelihood(torch.tensor([[1, 1, 1], [1, 0, 1]]), torch.tensor([[0, 0, 0], [0, 1, 0]]))
     assert (caught.value.episode, caught.value.step) == (1, 2)

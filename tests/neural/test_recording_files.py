@@ -142,7 +142,7 @@ def test_verdicts_become_evidence_and_survive_saving(tmp_path: Path) -> None:
 
 def test_observations_without_rewards_or_verdicts_teach_nothing(tmp_path: Path) -> None:
     found = load_episodes(written(tmp_path / "table.csv", "recording,x\nr,1\n"))
-    with pytest.raises((EpisodeFileError, EpisodeError), match="neither rewards nor verdicts"):
+    with pytest.raises((EpisodeFileError, EpisodeError), match=r"rewards.*verdicts"):
         found.buffer(nrm.compile("F a", ["a", "b"]))
 
 
@@ -196,7 +196,7 @@ def test_minari_data_sets_are_read(minari_data: str) -> None:
     assert found.observations[:2].tolist() == [[2, 3], [4, 5]]
     assert found.rewards is not None
     assert found.rewards[:2].tolist() == [0, 100]
-    with pytest.raises(EpisodeFileError, match=r"walks/lime-v0.*did you mean 'walks/line-v0'"):
+    with pytest.raises(EpisodeFileError, match=r"walks/lime-v0.*'walks/line-v0'"):
         load_episodes("minari:walks/lime-v0")
     with pytest.raises(EpisodeFileError, match="nonsense"):
         load_episodes("minari:nonsense")

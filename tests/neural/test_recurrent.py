@@ -110,7 +110,7 @@ def test_step_by_step_is_the_whole_episode() -> None:
         belief, carry = step.belief, step.carry
     with pytest.raises(EpisodeError, match=r"carry=step\.carry"):
         model.step(shown[:, 0], belief)
-    with pytest.raises(EpisodeError, match=r"state has shape \(4, 2\); \(4, 64\) is needed"):
+    with pytest.raises(EpisodeError, match=r"state.*\(4, 2\).*\(4, 64\)"):
         model.step(shown[:, 0], belief, carry=torch.zeros(4, 2))
 
 
@@ -247,7 +247,7 @@ def test_two_tasks_with_one_recurrent_grounder() -> None:
 
 def test_single_observations_are_refused_where_they_mean_nothing() -> None:
     model = NeuralRewardMachine(gru(), MACHINE)
-    with pytest.raises(LearningError, match=r"GruGrounder names symbols by what an episode has shown.*carry=carry"):
+    with pytest.raises(LearningError, match=r"GruGrounder.*carry=carry"):
         model.ground(torch.zeros(2, 3))
     with pytest.raises(LearningError, match="GruGrounder names symbols"):
         fit(model, delayed_episodes(5), labelled=(torch.zeros(1, 3), torch.zeros(1, dtype=torch.int64)))
@@ -255,7 +255,7 @@ def test_single_observations_are_refused_where_they_mean_nothing() -> None:
         discover(delayed_episodes(20), 20, grounder=lambda count: gru(symbols=count))
     with pytest.raises(ProbabilityError, match="holds nan"):
         model(torch.full((1, 2, 3), float("nan")))
-    with pytest.raises(EpisodeError, match=r"reads observations of shape \(3,\), but got \(5,\)"):
+    with pytest.raises(EpisodeError, match=r"\(3,\).*\(5,\)"):
         model(torch.zeros(1, 2, 5))
 
 

@@ -139,7 +139,7 @@ def test_moving_mean_is_the_mean_of_each_window(values: Values, window: int) -> 
 def test_what_cannot_be_summarised() -> None:
     with pytest.raises(StatisticsError, match="no runs"):
         iqm([], rng())
-    with pytest.raises(StatisticsError, match=r"task 1 are no list of runs: shape \(0,\)"):
+    with pytest.raises(StatisticsError, match=r"task 1.*\(0,\)"):
         iqm([np.ones(3), np.ones(0)], rng())
     with pytest.raises(StatisticsError, match="nan"):
         Spread.of([1.0, float("nan")])

@@ -65,11 +65,11 @@ def test_the_paper_recipe_is_the_papers() -> None:
 
 
 def test_unknown_recipes_and_envs() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'paper'"):
+    with pytest.raises(ConfigError, match="'paper'"):
         read_recipe("papr")
-    with pytest.raises(ConfigError, match=r"'imge'; did you mean 'image'\? \(environments: map, image, image-ep"):
+    with pytest.raises(ConfigError, match=r"'imge'.*'image'.*map, image, image-ep"):
         choose_run("1", "imge")
-    with pytest.raises(ConfigError, match="episodes must be at least 1 and at most 1,000,000,000,000, not 0"):
+    with pytest.raises(ConfigError, match=r"episodes.*1,000,000,000,000.*\b0$"):
         choose_run("1", total_episodes=0)
 
 

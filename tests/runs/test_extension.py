@@ -80,7 +80,7 @@ def test_lengths_that_are_no_extension_are_refused(tmp_path: Path) -> None:
     assert extended(config) == config
     with pytest.raises(ConfigError, match=r"60 episodes.*--total-episodes 120"):
         extended(config, total_episodes=60)
-    with pytest.raises(ConfigError, match="episodes; use --total-episodes N"):
+    with pytest.raises(ConfigError, match="--total-episodes"):
         extended(config, total_timesteps=6000)
     with pytest.raises(ConfigError, match="--total-timesteps N"):
         extended(_ppo(640), total_episodes=100)
@@ -88,6 +88,6 @@ def test_lengths_that_are_no_extension_are_refused(tmp_path: Path) -> None:
     unseeded = choose_run("F mail", "tests.envs.own:Unseeded", "rm", total_episodes=20, settings={"env": env})
     folder = RunFolder(tmp_path / "run")
     folder.begin(unseeded)
-    with pytest.raises(ConfigError, match="cannot be trained further: its environment cannot be seeded"):
+    with pytest.raises(ConfigError, match=r"environment.*seed"):
         folder.extend(total_episodes=40)
     assert folder.config() == unseeded

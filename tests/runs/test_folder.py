@@ -134,19 +134,19 @@ def _is_at(learning: MachineLearning, stop: Callable[[dict[str, Any]], bool]) ->
 
 def test_a_saved_dict_may_be_ordered() -> None:
     check_like({"a": 1}, OrderedDict(a=1))
-    with pytest.raises(ValueError, match="is a list, not a dict"):
+    with pytest.raises(ValueError, match=r"list.*dict"):
         check_like({"a": 1}, [1])
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
-    with pytest.raises(FileError, match="holds this very run already; go on with 'nrm train --resume"):
+    with pytest.raises(FileError, match="nrm train --resume"):
         folder.begin(config())
-    with pytest.raises(FileError, match="holds another run already"):
+    with pytest.raises(FileError, match="another run"):
         folder.begin(config("rm"))
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("keep")
-    with pytest.raises(FileError, match="is not empty and holds no run"):
+    with pytest.raises(FileError, match=r"empty.*run"):
         RunFolder(tmp_path / "notes").begin(config())
     with pytest.raises(FileError, match="holds no run"):
         RunFolder(tmp_path / "notes").load()
@@ -161,7 +161,7 @@ def test_only_folders_in_which_nothing_was_trained_go_when_a_new_run_fails(tmp_p
     folder = _begun(tmp_path / "run")
     fail(folder, new=False)
     assert folder.exists
-    with pytest.raises(FileError, match="holds this very run already"):
+    with pytest.raises(FileError, match="already"):
         folder.begin(config())
     (folder.path / kept).mkdir()
     fail(folder, new=True)
@@ -175,10 +175,10 @@ def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
     path = folder.path / "checkpoint.pt"
     path.write_bytes(b"nonsense")
-    with pytest.raises(FileError, match="not of the format nrm-checkpoint"):
+    with pytest.raises(FileError, match="nrm-checkpoint"):
         folder.load()
     torch.save({"something": 1}, path)
-    with pytest.raises(FileError, match="is of the format None"):
+    with pytest.raises(FileError, match="format None"):
         folder.load()
     torch.save({"format": "nrm-checkpoint", "version": 99}, path)
     with pytest.raises(FileError, match="version 99"):
@@ -186,7 +186,7 @@ def test_damaged_and_foreign_checkpoints(tmp_path: Path) -> None:
     state = config().build_trainer().state_dict()
     del state["history"], state["recorder"]["totals"]
     _write(path, state)
-    with pytest.raises(FileError, match=r"of another release \(ValueError: state.recorder has other entries: totals\)"):
+    with pytest.raises(FileError, match=r"release.*state\.recorder.*totals"):
         folder.load()
 
 
@@ -294,12 +294,12 @@ def test_what_killed_writers_leave_is_removed(tmp_path: Path) -> None:
 
 def test_an_agent_that_has_learned_nothing_is_not_evaluated(tmp_path: Path) -> None:
     folder = _begun(tmp_path / "run")
-    with pytest.raises(FileError, match="has no checkpoint yet; use 'nrm train --resume"):
+    with pytest.raises(FileError, match=r"checkpoint.*nrm train --resume"):
         folder.load_policy()
     train(folder, folder.load())
     assert folder.load_policy().done
     (folder.path / "checkpoint.pt").unlink()
-    with pytest.raises(FileError, match=r"checkpoint.pt is missing, although metrics.csv .* to begin that run"):
+    with pytest.raises(FileError, match=r"checkpoint\.pt.*metrics\.csv"):
         folder.load()
 
 

@@ -164,5 +164,5 @@ def test_tasks_that_are_held_out_are_never_drawn(tmp_path: Path) -> None:
     listed = made(f"file:{tmp_path / 'list.txt'}", "true U c")  # the same task in other words
     assert listed is not None
     assert listed.machines == TaskSet.of(["F a"], alphabet).machines
-    with pytest.raises(ConfigError, match="all of its tasks are held out"):
+    with pytest.raises(ConfigError, match="held out"):
         made(f"file:{tmp_path / 'list.txt'}", "F a", "F c")

@@ -134,7 +134,7 @@ def test_weights_that_are_damaged_or_old(tmp_path: Path) -> None:
     save_policy(path, whole)
     (folder.path / "checkpoint.pt").write_bytes(b"damaged")
     os.utime(path, (0, 0))
-    with pytest.warns(NrmWarning, match=r"checkpoint\.pt.*is read instead"):
+    with pytest.warns(NrmWarning, match=r"checkpoint\.pt"):
         assert folder.load_policy().done
 
 

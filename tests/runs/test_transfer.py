@@ -78,12 +78,12 @@ def test_what_does_not_fit(source: Path, tmp_path: Path) -> None:
         known_model(choose_run("7", "image", settings={"grounding": initial}))
     items: dict[str, Any] = {"items": ["lava@1,1", "a@2,2"]}
     other = choose_run("F a", settings={"env": items, "grounding": initial})
-    with pytest.raises(ConfigError, match=r"exclusive pickaxe, .* and the task exclusive lava, a, empty"):
+    with pytest.raises(ConfigError, match=r"exclusive pickaxe, .*exclusive lava, a, empty"):
         known_model(other)
-    with pytest.raises(ConfigError, match=r"add --grounding\.initial RUN"):
+    with pytest.raises(ConfigError, match=r"--grounding\.initial"):
         choose_run("7", settings={"grounding": {"learn": False}}).build_trainer()
     told = trained(tmp_path / "told", choose_run("7", method="rm", total_episodes=5))
-    with pytest.raises(ConfigError, match="'rm' has no grounder: it learns no symbols"):
+    with pytest.raises(ConfigError, match=r"'rm'.*grounder"):
         known_model(target(told))
-    with pytest.raises(ConfigError, match="'rm' learns no symbols, so it can take no grounder"):
+    with pytest.raises(ConfigError, match=r"'rm'.*grounder"):
         choose_run("7", method="rm").build_trainer(load_run(source).grounder)

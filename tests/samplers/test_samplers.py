@@ -145,11 +145,11 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_bad_requests() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'reach'"):
+    with pytest.raises(ConfigError, match="'reach'"):
         sampler_of("reech")
-    with pytest.raises(ConfigError, match="3 different events at least; there are 2"):
+    with pytest.raises(ConfigError, match=r"3 .*events.*\b2\b"):
         sample_tasks("reach-avoid", LETTERS, 1, 0, events=EVENTS[:2])
-    with pytest.raises(ConfigError, match="at least one task, not 0"):
+    with pytest.raises(ConfigError, match=r"task.*\b0$"):
         sample_tasks("reach", LETTERS, 0, 0)
     with pytest.raises(ConfigError, match="mixture is empty"):
         Mixture(families=())
@@ -159,7 +159,7 @@ def test_bad_requests() -> None:
         TemplateSampler("reach", min_steps=3, max_steps=2)
     with pytest.raises(ConfigError, match="max_avoided"):
         TemplateSampler("reach", max_avoided=1)
-    with pytest.raises(ConfigError, match="max_parts is at least 2, not 1"):
+    with pytest.raises(ConfigError, match=r"max_parts.*\b1$"):
         TemplateSampler("conjunctions", max_parts=1)
     with pytest.raises(ConfigError, match="file:PATH"):
         sampler_of("file")

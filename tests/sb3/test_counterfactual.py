@@ -208,7 +208,7 @@ def test_misuse_is_named() -> None:
         counterfactual(wrapped, nrm.compile("F a", "a b"))
     silent = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Silent(task_env())]), untrained())
     agent = DQN("MultiInputPolicy", silent, learning_starts=2, device="cpu", **counterfactual(silent, TASK))
-    with pytest.raises(EnvError, match=r"needs info\['base_terminated'\]"):
+    with pytest.raises(EnvError, match=r"info\['base_terminated'\]"):
         agent.learn(5)
 
 

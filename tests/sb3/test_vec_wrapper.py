@@ -227,9 +227,9 @@ def test_misuse_is_named() -> None:
     model = untrained()
     venv = DummyVecEnv([silent])
     wrapped = NeuralRewardMachineVecWrapper(venv, model)
-    with pytest.raises(EnvError, match="a VecEnv of Stable-Baselines3 is needed, not Silent"):
+    with pytest.raises(EnvError, match=r"VecEnv.*Silent"):
         NeuralRewardMachineVecWrapper(silent(), model)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="reward_scale must be a positive number, not 0"):
+    with pytest.raises(ConfigError, match=r"reward_scale.*\b0$"):
         NeuralRewardMachineVecWrapper(venv, model, reward_scale=0)
     with pytest.raises(ConfigError, match=r"every .*not 0"):
         GroundingCallback(model, every=0)
@@ -253,7 +253,7 @@ def test_rewards_of_another_task_are_noticed() -> None:
     model = untrained()
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([lambda: Twice(silent())]), model)
     agent = PPO("MultiInputPolicy", venv, n_steps=32, batch_size=32, device="cpu")
-    with pytest.raises(EnvError, match="Rewards must be those of the task"):
+    with pytest.raises(EnvError, match=r"[Rr]ewards.*task"):
         agent.learn(64, callback=GroundingCallback(model, every=2))
 
 
@@ -275,7 +275,7 @@ def test_a_machine_that_is_not_the_environments_is_refused() -> None:
         counterfactual(NeuralRewardMachineVecWrapper(venv, untrained()), other)
     with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(task_env(), other)
-    with pytest.raises(ConfigError, match="config must be a FitConfig"):
+    with pytest.raises(ConfigError, match=r"config.*FitConfig"):
         GroundingCallback(untrained(), config={"epochs": 2})  # type: ignore[arg-type]
 
 
@@ -302,9 +302,7 @@ def test_episodes_that_no_grounder_can_explain_end_training_at_once() -> None:
         "MultiInputPolicy", NeuralRewardMachineVecWrapper(venv, model), n_steps=64, batch_size=64, device="cpu", seed=0
     )
     callback = GroundingCallback(model, every=10, config=FitConfig(epochs=2, restarts=1))
-    with pytest.raises(
-        ContradictionError, match=r"episode \d+ since acting began, step \d+ .*potential 100 cannot follow.*0, 50 there"
-    ) as caught:
+    with pytest.raises(ContradictionError, match=r"episode \d+.*step \d+.*potential 100.*0, 50") as caught:
         agent.learn(4000, callback=callback)
     assert caught.value.step >= 2
     assert all(update.record is None or update.loss < float("inf") for update in callback.updates)

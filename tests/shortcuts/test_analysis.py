@@ -279,7 +279,7 @@ def test_a_formula_is_compiled_over_its_own_propositions(task: Any) -> None:
 
 @pytest.mark.parametrize("task", [3, None])
 def test_what_is_no_machine_is_refused(task: Any) -> None:
-    with pytest.raises(MachineError, match="a task is needed, a machine"):
+    with pytest.raises(MachineError, match="task"):
         shortcuts(task)
 
 

@@ -55,7 +55,7 @@ def test_bad_data_is_told() -> None:
         found.left_by([])
     with pytest.raises(TraceError, match="data set is empty"):
         found.left_by([[], []])
-    with pytest.raises(UnknownSymbolError, match="trace 2: unknown symbol 'z' at step 1"):
+    with pytest.raises(UnknownSymbolError, match=r"trace 2.*'z'.*step 1"):
         found.left_by([["a"], ["z"]])
     with pytest.raises(TraceError, match="trace 2: "):
         found.left_by([["a"], [("a", "b")]])

@@ -58,27 +58,27 @@ def test_a_done_cell_whose_metrics_are_lost_is_not_trusted(tmp_path: Path) -> No
     folder = trained(tmp_path)
     (folder.path / "metrics.csv").unlink()
     assert cell_state(tmp_path, CELL) == "begun"
-    with pytest.raises(FileError, match=r"metrics.csv has .* remove .* to begin that run anew"):
+    with pytest.raises(FileError, match=r"metrics\.csv.*remove"):
         trained(tmp_path)
 
 
 def test_broken_folders(tmp_path: Path) -> None:
     folder = trained(tmp_path, lambda: True)
     (folder.path / "checkpoint.pt").write_bytes(b"nonsense")
-    with pytest.raises(FileError, match=r"damaged .*; mend it, or remove .* to begin that run anew"):
+    with pytest.raises(FileError, match=r"damaged.*remove"):
         trained(tmp_path)
     (folder.path / "config.json").write_text("{")
-    with pytest.raises(FileError, match=r"is not JSON.*remove .* to begin that run anew"):
+    with pytest.raises(FileError, match=r"JSON.*remove"):
         cell_state(tmp_path, CELL)
     (folder.path / "config.json").unlink()
-    with pytest.raises(FileError, match="is not empty and holds no run"):
+    with pytest.raises(FileError, match=r"empty.*run"):
         cell_state(tmp_path, CELL)
 
 
 def test_another_run_in_the_folder_refuses_the_grid(tmp_path: Path) -> None:
     trained(tmp_path)
     (other,) = Grid(("1",), methods=("rm",), total_episodes=50, num_envs=4).cells
-    with pytest.raises(GridError, match=r"episodes is 40 there and 50 here"):
+    with pytest.raises(GridError, match=r"episodes.*40.*50"):
         cell_state(tmp_path, other)
 
 

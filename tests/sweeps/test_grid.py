@@ -258,14 +258,14 @@ total_timesteps = 2000
     assert listed.pool.names == ("F a", "F(b & F c)")
     (only, *_) = grid_from_toml(text.replace('["reach", "file:mine.txt"]', '"reach"')).cells
     assert only.config == base
-    with pytest.warns(NrmWarning, match="families is tasks now"):
+    with pytest.warns(NrmWarning, match=r"families.*tasks"):
         old = grid_from_toml(text.replace("tasks = [", "families = ["), "sweep.toml", tmp_path)
     assert old == grid
 
 
 def test_a_grid_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     one = Grid(("1",), methods=("rm",))
-    with pytest.raises(GridError, match="conflicting cells: the grid lists map-task1-rm-seed0 twice"):
+    with pytest.raises(GridError, match="map-task1-rm-seed0"):
         run_grid([one, one], tmp_path, LocalEngine(1))
 
 

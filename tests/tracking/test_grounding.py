@@ -58,7 +58,7 @@ def test_episodes_that_no_grounder_can_explain_are_named_at_once() -> None:
     """The environment pays 100 for the first a; the machine knows a potential of 50 before that."""
     env = plane("F(a & F b)", paid="F a")
     grounding = Grounding.of(env.tracker, every=10)
-    with pytest.raises(ContradictionError, match=r"potential 100 cannot follow.*can output 0, 50 there") as caught:
+    with pytest.raises(ContradictionError, match=r"potential 100.*0, 50") as caught:
         play(env, grounding, 10)
     assert grounding.updates == 0
     place = _first_reward(10)
@@ -93,7 +93,7 @@ def test_a_saved_state_counts_on() -> None:
 
 def test_misuse_is_named() -> None:
     env = task_env()
-    with pytest.raises(ConfigError, match="a MooreMachine is given the truth"):
+    with pytest.raises(ConfigError, match="MooreMachine"):
         Grounding.of(NeuralRewardMachineWrapper(env, TASK).tracker)
     wrapped = NeuralRewardMachineWrapper(env, untrained())
     with pytest.raises(ConfigError, match=r"every .*not 0"):
@@ -101,7 +101,7 @@ def test_misuse_is_named() -> None:
     with pytest.raises(ConfigError, match="must be a FitConfig"):
         Grounding.of(wrapped.tracker, config=3)  # type: ignore[arg-type]
     silent = NeuralRewardMachineWrapper(env, untrained(), record=False)
-    with pytest.raises(EnvError, match="make it with record=True"):
+    with pytest.raises(EnvError, match="record=True"):
         Grounding.of(silent.tracker)
 
 

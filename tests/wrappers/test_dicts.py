@@ -90,22 +90,22 @@ def test_entries_are_chosen() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"grounder 'cnn' reads one array.*clock 1, place 2.*recurrent, parts"):
+    with pytest.raises(ConfigError, match=r"'cnn'.*clock 1, place 2.*recurrent, parts"):
         model_for(SPACE, TASK, grounder="cnn")
     one = model_for(SPACE, TASK, reads="place")
-    with pytest.raises(EnvError, match=r"cannot read .* the entries clock 1, place 2 together \(reads=… names fewer\)"):
+    with pytest.raises(EnvError, match=r"clock 1, place 2.*reads="):
         NeuralRewardMachineWrapper(make(), one)
     several = model_for(SPACE, TASK)
-    with pytest.raises(EnvError, match="it reads the entries clock 1, place 2"):
+    with pytest.raises(EnvError, match="entries clock 1, place 2"):
         NeuralRewardMachineWrapper(make(), several, reads=("place", "clock"))
-    with pytest.raises(EnvError, match="it reads the entries"):
+    with pytest.raises(EnvError, match="entries"):
         NeuralRewardMachineWrapper(make(), several, reads="place")
-    with pytest.raises(EnvError, match=r"no entry 'plase'.*did you mean 'place'"):
+    with pytest.raises(EnvError, match=r"'plase'.*'place'"):
         model_for(SPACE, TASK, reads=("plase", "clock"))
     with pytest.raises(EnvError, match="names entries of Dict"):
         model_for(spaces.Discrete(3), TASK, reads=("a", "b"))
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([make]), several)
-    with pytest.raises(EnvError, match=r"reads one entry, not clock 1, place 2"):
+    with pytest.raises(EnvError, match=r"one entry.*clock 1, place 2"):
         counterfactual(venv, TASK)
     remembers = model_for(SPACE, TASK, reads="place", grounder="recurrent")
     with pytest.raises(LearningError, match="GruGrounder names symbols by what an episode"):

@@ -60,9 +60,9 @@ def test_equal_seeds_draw_equal_tasks_and_one_can_be_asked_for() -> None:
     assert len(set(drawn[0])) > 1
     assert first.reset(options={"task": 2})[1]["task"] == first.task_number == 2
     for wrong in (4, -1, "F a", True):
-        with pytest.raises(EnvError, match="the tasks are 0 to 3"):
+        with pytest.raises(EnvError, match="0 to 3"):
             first.reset(options={"task": wrong})
-    with pytest.raises(EnvError, match=r"task G !a .*holds before the first step"):
+    with pytest.raises(EnvError, match="G !a"):
         nrm.TaskEnv(LetterEnv(**SMALL), TaskSet.of(["F b", "G !a"], ALPHABET))
     assert make().spec is None
     assert pickle.loads(pickle.dumps(POOL)).machines == POOL.machines
@@ -170,7 +170,7 @@ def test_mistakes_are_told() -> None:
         NeuralRewardMachineWrapper(Silent(make()), model).reset()
     other = TaskSet.of(["F a", "F b"], ALPHABET)
     for given in (other, NeuralRewardMachine(model.grounder, other)):
-        with pytest.raises(EnvError, match=r"the task that is given .* is not the environment's"):
+        with pytest.raises(EnvError, match=r"task.*environment"):
             NeuralRewardMachineWrapper(make(), given)
     with pytest.raises(EnvError, match="is not the environment's"):
         NeuralRewardMachineWrapper(nrm.TaskEnv(LetterEnv(**SMALL), POOL.machines[0]), POOL)

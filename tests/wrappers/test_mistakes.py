@@ -25,9 +25,9 @@ def walk(env: gymnasium.Env[Any, Any], steps: int) -> None:
 
 
 def test_an_environment_in_place_of_its_space() -> None:
-    with pytest.raises(EnvError, match=r"not Corridor; pass env\.observation_space"):
+    with pytest.raises(EnvError, match=r"Corridor.*env\.observation_space"):
         model_for(Corridor(), MACHINE)  # type: ignore[arg-type]
-    with pytest.raises(EnvError, match=r"not SyncVectorEnv; pass env\.single_observation_space"):
+    with pytest.raises(EnvError, match=r"SyncVectorEnv.*env\.single_observation_space"):
         model_for(SyncVectorEnv([Corridor]), MACHINE)  # type: ignore[arg-type]
-    with pytest.raises(EnvError, match=r"takes a space of Gymnasium, such as .* not 3"):
+    with pytest.raises(EnvError, match=r"space.*\b3\b"):
         model_for(3, MACHINE)  # type: ignore[arg-type]

@@ -90,7 +90,7 @@ def test_present_episodes_follow_a_new_machine() -> None:
 
 def test_symbols_that_nobody_tells_are_an_error() -> None:
     env = NeuralRewardMachineWrapper(Silent(task_env()), nrm.tracking.unknown_machine(4, symbols=TASK))
-    with pytest.raises(EnvError, match=r"symbols are to be given .*unknown_machine\(\) without symbols"):
+    with pytest.raises(EnvError, match=r"symbols.*unknown_machine\(\)"):
         random_episodes(env, 1)
 
 
@@ -109,5 +109,5 @@ def test_stable_baselines_learn_the_machine_too() -> None:
     assert len(model.versions) >= 1
     with pytest.raises(EnvError, match="one and the same model"):
         agent.learn(1, callback=MachineCallback(nrm.tracking.unknown_machine(6)))
-    with pytest.raises(EnvError, match="for known tasks use GroundingCallback"):
+    with pytest.raises(EnvError, match="GroundingCallback"):
         MachineCallback(TASK)  # type: ignore[arg-type]

@@ -255,7 +255,7 @@ def test_items_and_symbols_must_fit(options: dict[str, Any], symbols: tuple[str,
     with pytest.raises(UnknownSymbolError, match=message):
         BatchedTasks(MinecraftConfig(**options), nrm.compile("F gem", symbols), 2)
     machine = nrm.compile("F gem", propositions=["pickaxe", "lava", "door", "gem"])
-    with pytest.raises(UnknownSymbolError, match="'empty' of the environment"):
+    with pytest.raises(UnknownSymbolError, match="'empty'"):
         BatchedTasks(MinecraftConfig(), machine, 2)
 
 
@@ -270,7 +270,7 @@ def test_misuse_is_named() -> None:
     env.reset(0)
     with pytest.raises(EnvError, match="action 4 in environment 1"):
         env.step(torch.tensor([0, 4]))
-    with pytest.raises(EnvError, match=r"not int64 of shape"):
+    with pytest.raises(EnvError, match="int64"):
         env.step(torch.zeros(3, dtype=torch.int64))
     with pytest.raises(EnvError, match=r"not float32"):
         env.step(torch.zeros(2))
@@ -280,11 +280,11 @@ def test_misuse_is_named() -> None:
         BatchedTasks(MinecraftConfig(), paper_machine(1, "three_value"), 2),
         BatchedTasks(MinecraftConfig(), machine, 2, end="limit"),
     ):
-        with pytest.raises(EnvError, match="the saved state is of another environment"):
+        with pytest.raises(EnvError, match=r"state.*environment"):
             other.load_state_dict(env.state_dict())
     with pytest.raises(EnvError, match="has version None"):
         env.load_state_dict({})
-    with pytest.raises(EnvError, match="a seed is a whole number from 0"):
+    with pytest.raises(EnvError, match="seed"):
         env.reset(-1)
 
 

@@ -108,17 +108,17 @@ def test_gymnasium_shows_it_in_a_window() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(EnvError, match="unknown option 'sizes'; did you mean 'size'"):
+    with pytest.raises(EnvError, match=r"'sizes'.*'size'"):
         gymnasium.make("nrm/Minecraft-v0", sizes=3)
-    with pytest.raises(EnvError, match="unknown render_mode 'rgb'"):
+    with pytest.raises(EnvError, match=r"render_mode.*'rgb'"):
         MinecraftEnv(render_mode="rgb")
     env = MinecraftEnv()
-    with pytest.raises(EnvError, match=r"call reset\(\) before the first step"):
+    with pytest.raises(EnvError, match=r"reset\(\)"):
         env.step(0)
     env.reset(seed=0)
     with pytest.raises(EnvError, match="unknown action 4"):
         env.step(4)
-    with pytest.raises(EnvError, match="made without a render_mode"):
+    with pytest.raises(EnvError, match="render_mode"):
         env.render()
 
 

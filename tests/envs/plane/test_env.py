@@ -40,7 +40,7 @@ def test_continuous_moves_are_measured_in_steps() -> None:
     env.reset(seed=0)
     assert env.step(np.array([0.5, -1.0], dtype=np.float32))[0].tolist() == pytest.approx([0.05, -0.1], abs=1e-6)
     for wrong in (np.array([1.5, 0.0]), np.array([np.nan, 0.0]), np.zeros(3), 2):
-        with pytest.raises(EnvError, match="at step 2; the actions are two numbers from -1 to 1"):
+        with pytest.raises(EnvError, match=r"step 2.*-1 to 1"):
             env.step(wrong)
 
 
@@ -84,15 +84,15 @@ def test_render_as_text() -> None:
 
 
 def test_misuse_is_named() -> None:
-    with pytest.raises(EnvError, match="unknown option 'disks'; did you mean 'discs'"):
+    with pytest.raises(EnvError, match=r"'disks'.*'discs'"):
         gymnasium.make("nrm/Plane-v0", disks=())
-    with pytest.raises(EnvError, match="unknown render_mode 'rgb'"):
+    with pytest.raises(EnvError, match=r"render_mode.*'rgb'"):
         PlaneEnv(render_mode="rgb")
     env = PlaneEnv()
-    with pytest.raises(EnvError, match=r"call reset\(\) before the first step"):
+    with pytest.raises(EnvError, match=r"reset\(\)"):
         env.step(0)
     env.reset(seed=0)
     with pytest.raises(EnvError, match="without a render_mode"):
         env.render()
-    with pytest.raises(EnvError, match="unknown action 8 at step 1; the actions are 0 right"):
+    with pytest.raises(EnvError, match=r"action 8.*step 1"):
         env.step(8)

@@ -97,9 +97,9 @@ def test_the_papers_tasks() -> None:
 
 
 def test_unknown_paper_tasks_and_too_few_symbols() -> None:
-    with pytest.raises(FormulaError, match="did you mean 'visit-2'"):
+    with pytest.raises(FormulaError, match="'visit-2'"):
         paper_task("visit2")
     with pytest.raises(FormulaError, match="unknown paper task '9'"):
         paper_task(9)
-    with pytest.raises(FormulaError, match="needs at least 4 symbols, but got 2"):
+    with pytest.raises(FormulaError, match=r"4 symbols.*\b2\b"):
         paper_task(8).formula(("x", "y"))

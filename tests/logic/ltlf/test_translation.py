@@ -184,12 +184,12 @@ def test_limits_stop_the_work_with_a_clear_error() -> None:
         translate(visit, exclusive=True, limits=Limits(states=100))
     with pytest.raises(LimitError, match="table entries"):
         translate(visit, exclusive=False, limits=Limits(cells=10_000))
-    with pytest.raises(LimitError, match="more than 5 decision diagram nodes"):
+    with pytest.raises(LimitError, match=r"\b5 .*nodes"):
         translate("F(a & X(b | F(c & X(d | e | f | g))))", exclusive=False, limits=Limits(nodes=5))
 
 
 def test_past_over_future_is_refused() -> None:
-    with pytest.raises(FormulaError, match="not supported: the past operator 'O' over a future operator in 'O F a'"):
+    with pytest.raises(FormulaError, match=r"'O'.*'O F a'"):
         translate("G O F a", exclusive=True)
 
 

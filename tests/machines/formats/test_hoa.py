@@ -123,7 +123,7 @@ def test_a_table_too_large_is_refused_before_it_is_made() -> None:
     names = " ".join(f'"p{number}"' for number in range(12))
     body = "".join(f"State: {state} [t] 0\n" for state in range(5000))
     text = f"HOA: v1\nStates: 5000\nStart: 0\nAP: 12 {names}\nAcceptance: 1 Inf(0)\n--BODY--\n{body}--END--\n"
-    with pytest.raises(LimitError, match="5,000 states and 4,096 letters make a table of more than"):
+    with pytest.raises(LimitError, match=r"5,000 states.*4,096 letters"):
         from_hoa(text)
 
 
@@ -150,14 +150,14 @@ def test_tasks_compile_and_formats_are_checked(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("task = 99")
     with pytest.raises(TaskFileError, match="unknown paper task"):
         load_machine(tmp_path / "bad.toml")
-    with pytest.raises(FileError, match="a task file holds a formula, not a machine"):
+    with pytest.raises(FileError, match=r"formula.*machine"):
         save_machine(machine, tmp_path / "machine.toml")
-    with pytest.raises(FileError, match=r"machine.xyz' says no format; use one of json, dot"):
+    with pytest.raises(FileError, match=r"machine\.xyz'.*json, dot"):
         save_machine(machine, tmp_path / "machine.xyz")
-    with pytest.raises(FileError, match="unknown format 'jsn'; did you mean 'json'"):
+    with pytest.raises(FileError, match=r"'jsn'.*'json'"):
         save_machine(machine, tmp_path / "machine.json", format="jsn")  # type: ignore[arg-type]
     save_machine(machine, tmp_path / "machine.json")
-    with pytest.raises(MachineError, match=r"'fall_off' is for reward machine files \(.txt\); a json file says"):
+    with pytest.raises(MachineError, match=r"'fall_off'.*\.txt.*json"):
         load_machine(tmp_path / "machine.json", fall_off="terminal")
     save_machine(machine, tmp_path / "machine.dot")
     text = (tmp_path / "machine.dot").read_text()

@@ -112,7 +112,7 @@ def test_the_machine_pays_what_the_file_says_or_names_a_loop(
         until = over.index(True) + 1 if True in over else len(trace)
         assert list(just_paid.run(steps(trace)).outputs[1 : until + 1]) == expected[:until]
     if endless(table, ends):
-        with pytest.raises(MachineError, match=r"the loop .* pays .* each time round"):
+        with pytest.raises(MachineError, match=r"loop.*pays"):
             read.to_moore()
     else:
         machine = read.to_moore()
@@ -160,7 +160,7 @@ def test_without_the_note_rewards_are_kept(machine: MooreMachine) -> None:
 def test_the_office_task(tmp_path: Path) -> None:
     path = tmp_path / "t1.txt"
     path.write_text(OFFICE)
-    with pytest.raises(MachineError, match=r"t1.txt: state 0 has no edge for 'n', .*fall_off='terminal'"):
+    with pytest.raises(MachineError, match=r"t1\.txt.*state 0.*'n'.*fall_off='terminal'"):
         load_machine(path)
     machine = load_machine(path, fall_off="terminal")
     assert machine.alphabet == nrm.Alphabet.propositional(["f", "n", "g"])
@@ -269,7 +269,7 @@ def test_overlaps(tmp_path: Path) -> None:
 
 def test_guards_are_read_with_parentheses_and_renamed() -> None:
     text = "0\n[1]\n(0,1,'(G || !H) && at home',1)\n(0,0,'!((G|!H)&at home)',0)\n"
-    with pytest.raises(MachineError, match=r"line 3: in the guard .*'G' cannot name a proposition.*rename=\{'G': …\}"):
+    with pytest.raises(MachineError, match=r"line 3.*'G'.*rename=\{'G': …\}"):
         parse_reward_machine(text)
     read = parse_reward_machine(text, rename={"G": "gold", "H": "hall"})
     assert read.alphabet.symbols == ("gold", "hall", "at home")
@@ -329,17 +329,15 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
 def test_unknown_propositions_and_options(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_text(OFFICE)
-    with pytest.raises(
-        MachineError, match=r"line 3: unknown proposition 'n' in the guard '!f & !n' \(propositions: f,"
-    ):
+    with pytest.raises(MachineError, match=r"line 3.*'n'.*'!f & !n'.*: f,"):
         load_machine(path, propositions=["f", "g", "m"])
-    with pytest.raises(MachineError, match="fall_off is 'error' or 'terminal' or 'terminal_edge', not 'stay'"):
+    with pytest.raises(MachineError, match=r"fall_off.*'terminal_edge'.*'stay'"):
         load_machine(path, fall_off="stay")  # type: ignore[arg-type]
-    with pytest.raises(MachineError, match="overlap is 'error' or 'first'"):
+    with pytest.raises(MachineError, match=r"overlap.*'error'.*'first'"):
         load_machine(path, overlap="last")  # type: ignore[arg-type]
-    with pytest.raises(MachineError, match="outputs are 'levels' or 'rewards', not 'reward'; did you mean 'rewards'"):
+    with pytest.raises(MachineError, match=r"outputs.*'reward';.*'rewards'"):
         load_machine(path, fall_off="terminal", outputs="reward")  # type: ignore[arg-type]
-    with pytest.raises(MachineError, match="accepting: there is no state 7"):
+    with pytest.raises(MachineError, match=r"accepting.*state 7"):
         load_machine(path, fall_off="terminal", accepting=[7])
     assert isinstance(load_reward_machine(path, fall_off="terminal"), RewardMachine)
 
