@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Nrm
+from tests.said import names
 
 METHOD = '''
 """Remembers how many steps have passed, up to nine, and nothing of the task."""
@@ -275,13 +276,13 @@ def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--env", "my_wrld:ROW"], "there is no module 'my_wrld' here"),
-        (["--env", "my_env:RWO"], "the module 'my_env' has no 'RWO'; did you mean 'ROW'?"),
-        (["--method", "my_method:Clock"], "the method 'my_method:Clock' lacks name, label, knows"),
-        (["--method", "broken:METHOD"], "importing 'broken:METHOD' failed: ZeroDivisionError: division by zero ("),
+        (["--env", "my_wrld:ROW"], "'my_wrld'"),
+        (["--env", "my_env:RWO"], "'my_env' … 'RWO' … 'ROW'"),
+        (["--method", "my_method:Clock"], "'my_method:Clock' … name, label, knows"),
+        (["--method", "broken:METHOD"], "'broken:METHOD' … ZeroDivisionError: division by zero"),
         (["--algorithm", "my_algorithm:"], "write module:name"),
-        (["--method", "failing:METHOD"], "your module failed: ZeroDivisionError: division by zero ("),
-        (["--grounding.grounder", "my_method:Clock"], "lacks name, label, from_shape"),
+        (["--method", "failing:METHOD"], "ZeroDivisionError: division by zero"),
+        (["--grounding.grounder", "my_method:Clock"], "name, label, from_shape"),
     ],
 )
 def test_mistakes(nrm_command: Nrm, outside: Path, arguments: list[str], message: str) -> None:
@@ -292,5 +293,5 @@ def test_mistakes(nrm_command: Nrm, outside: Path, arguments: list[str], message
     )
     found = nrm_command("train", "--task", "F gem", *arguments, "--out", "mistake")
     assert found.status == 2
-    assert message in " ".join(found.err.split())
+    assert names(found.err, message)
     assert not (outside / "mistake").exists()

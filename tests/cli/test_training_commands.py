@@ -18,6 +18,7 @@ import nrm.runs.choosing
 import nrm.runs.config
 from nrm.runs import RunFolder
 from tests.cli.conftest import Nrm
+from tests.said import names
 
 QUICK = ("--total-episodes", "150", "--quiet")
 GROUNDING = ("--grounding.every", "40", "--grounding.epochs", "40")
@@ -126,27 +127,27 @@ def test_ctrl_c_saves_and_says_how_to_go_on(nrm_command: Nrm, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "--task", "1"], "the folder of the run is missing"),
-        (["train", "--out", "x"], "no task is given"),
-        (["train", "--task", "9", "--out", "x"], "unknown paper task '9'"),
-        (["train", "--task", "F pikaxe", "--out", "x"], "did you mean 'pickaxe'"),
-        (["train", "--task", "1", "--env", "mpa", "--out", "x"], "unknown environment 'mpa'; did you mean 'map'"),
-        (["train", "--task", "1", "--method", "nmr", "--out", "x"], "unknown method 'nmr'; did you mean 'nrm'"),
-        (["train", "--task", "1", "--recipe", "papr", "--out", "x"], "did you mean 'paper'"),
-        (["train", "--task", "1", "--algorithm", "a3c", "--out", "x"], "unknown algorithm 'a3c'; did you mean 'a2c'"),
+        (["train", "--task", "1"], "--out"),
+        (["train", "--out", "x"], "no task"),
+        (["train", "--task", "9", "--out", "x"], "'9'"),
+        (["train", "--task", "F pikaxe", "--out", "x"], "'pikaxe' … 'pickaxe'"),
+        (["train", "--task", "1", "--env", "mpa", "--out", "x"], "'mpa' … 'map'"),
+        (["train", "--task", "1", "--method", "nmr", "--out", "x"], "'nmr' … 'nrm'"),
+        (["train", "--task", "1", "--recipe", "papr", "--out", "x"], "'papr' … 'paper'"),
+        (["train", "--task", "1", "--algorithm", "a3c", "--out", "x"], "'a3c' … 'a2c'"),
         (
             ["train", "--task", "1", "--algorithm.num-stpes", "3", "--out", "x"],
-            "did you mean 'num_steps'",
+            "'num_steps'",
         ),
-        (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "the section 'grounding'"),
+        (["train", "--task", "1", "--method", "rm", "--grounding.every", "3", "--out", "x"], "'grounding'"),
         (["train", "--task", "1", "--algorithm.num-steps", "0", "--out", "x"], "num_steps"),
-        (["train", "--task", "1", "--env.size", "2", "--out", "x"], "outside the 2x2 grid"),
-        (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "did you mean 'mlp'"),
-        (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "there is no module 'gone'"),
-        (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "number of at least 1, not 0"),
+        (["train", "--task", "1", "--env.size", "2", "--out", "x"], "2x2"),
+        (["train", "--task", "1", "--grounding.grounder", "mpl", "--out", "x"], "'mpl' … 'mlp'"),
+        (["train", "--task", "1", "--env", "gone:ENV", "--out", "x"], "'gone'"),
+        (["train", "--task", "1", "--total-episodes", "0", "--out", "x"], "--total-episodes … 0"),
         (["train", "--resume", "missing"], "holds no run"),
         (["train", "--resume", "x", "--task", "1"], "drop all options except"),
-        (["train", "--resume", "x", "--total-episodes", "9"], "x holds no run"),
+        (["train", "--resume", "x", "--total-episodes", "9"], "x … run"),
         (["evaluate", "missing"], "holds no run"),
         (["watch", "missing"], "holds no run"),
     ],
@@ -157,7 +158,7 @@ def test_bad_input(
     monkeypatch.chdir(tmp_path)
     outcome = nrm_command(*arguments)
     assert outcome.status == 2
-    assert message in " ".join(outcome.err.split())
+    assert names(outcome.err, message)
     assert not list(tmp_path.iterdir())
 
 

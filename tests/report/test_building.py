@@ -25,6 +25,7 @@ from nrm.runs import RunFolder
 from nrm.shortcuts import shortcuts
 from tests.report.conftest import NASTY
 from tests.results.folders import BREAKAGES, lose_method, run
+from tests.said import names
 
 
 def groups_of(data: Json, **wanted: str) -> list[Json]:
@@ -114,7 +115,7 @@ def test_broken_runs_cost_only_themselves(runs: Path, tmp_path: Path) -> None:
         break_it(root / what)
     page = build_report(root, recorded=0)
     assert {path.name for path in page.problems} - {"rm-0"} == set(BREAKAGES)  # with another cell it is that very run
-    assert all(message in page.problems[root / what] for what, (_, message) in BREAKAGES.items())
+    assert all(names(page.problems[root / what], message) for what, (_, message) in BREAKAGES.items())
     assert [len(group["seeds"]) for group in page.data["groups"]] == [2, 2, 2]
     assert page.html()
 

@@ -102,20 +102,20 @@ def replace_last_return(path: Path, text: str) -> None:
 
 LEVELS = 'formula = "F a"\nsymbols = ["a", "b"]\nlevels = [1, 2, 3]'
 BREAKAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "misspelt key": (configured(sead="1"), "unknown key 'sead'; did you mean 'seed'"),
+    "misspelt key": (configured(sead="1"), "'sead' … 'seed'"),
     "misspelt setting": (
         lambda path: configure(path, lambda data: data["settings"]["algorithm"].update(gea=1)),
-        "unknown setting 'algorithm.gea'",
+        "'algorithm.gea'",
     ),
-    "no object": (written("config.json", "[]"), "JSON object"),
-    "no JSON": (written("config.json", "{"), "is not JSON"),
-    "algorithm gone": (configured(algorithm="nowhere:ALGORITHM"), "'nowhere:ALGORITHM' names code in a file"),
-    "broken task": (configured(task='formula = "F ("'), "the run's task"),
-    "broken potentials": (configured(task=LEVELS), "3 custom potentials for 2 states"),
-    "wrong column": (written("metrics.csv", "episode,gain\n1,2\n"), "columns episode,gain"),
-    "no number": (lambda path: replace_last_return(path, "many"), "is damaged"),
-    "not a number": (lambda path: replace_last_return(path, "nan"), "has nan as return"),
-    "cell": (written("cell.json", "{"), "cell.json is not JSON"),
+    "no object": (written("config.json", "[]"), "JSON"),
+    "no JSON": (written("config.json", "{"), "JSON"),
+    "algorithm gone": (configured(algorithm="nowhere:ALGORITHM"), "'nowhere:ALGORITHM'"),
+    "broken task": (configured(task='formula = "F ("'), "task"),
+    "broken potentials": (configured(task=LEVELS), "3 … potentials … 2 states"),
+    "wrong column": (written("metrics.csv", "episode,gain\n1,2\n"), "episode,gain"),
+    "no number": (lambda path: replace_last_return(path, "many"), "damaged"),
+    "not a number": (lambda path: replace_last_return(path, "nan"), "nan … return"),
+    "cell": (written("cell.json", "{"), "cell.json"),
 }
 """What can be wrong with a run's folder: how to do it, and what is said of it."""
 

@@ -11,6 +11,7 @@ from nrm.results import group_runs, read_record, read_records, results_table
 from nrm.results.table import results_csv
 from nrm.runs import RunFolder, choose_run, train
 from tests.results.folders import BREAKAGES, configured, lose_method, run
+from tests.said import names
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_a_broken_folder_costs_only_itself(two: Path, tmp_path: Path, what: str)
     records, problems = read_records(root)
     assert [record.seed for record in records] == ([0, 1] if what == "cell" else [1])
     assert list(problems) == [root / "a"]
-    assert message in problems[root / "a"]
+    assert names(problems[root / "a"], message)
 
 
 def test_a_run_whose_method_is_gone_keeps_its_numbers(two: Path, tmp_path: Path) -> None:
