@@ -128,6 +128,12 @@ class Alphabet(ABC):
         """One of two ways to treat letters: each by itself; or, where any subset may hold, by its propositions."""
         return by_letter
 
+    @property
+    def together(self) -> Sequence[tuple[Symbol, ...]] | None:
+        """The sets of several symbols that may hold at one step; None if any set may."""
+        letters = self.pick(range(self.size), None)
+        return None if letters is None else [step for step in map(self.true_symbols, letters) if len(step) > 1]
+
     def nothing(self, empty: Symbol | None, place: str = "") -> tuple[Symbol, ...]:  # noqa: ARG002
         """What holds where nothing does; `empty` says so where one symbol always holds, and must then be given."""
         return ()

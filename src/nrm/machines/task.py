@@ -122,11 +122,8 @@ class Task:
 
     def _hint(self) -> str:
         """What to say if one step can satisfy what was meant to take several."""
-        hint, alphabet = getattr(LANGUAGES[self.logic], "hint", None), self.alphabet
-        if hint is None or self.reward != "distance" or alphabet.is_exclusive:
-            return ""
-        said: str = hint(self.formula, alphabet.pick(map(alphabet.true_symbols, range(alphabet.size)), None))
-        return said
+        hint = getattr(LANGUAGES[self.logic], "hint", None)
+        return "" if hint is None or self.reward != "distance" else str(hint(self.formula, self.alphabet.together))
 
     def _repr_svg_(self) -> str | None:
         from nrm.machines.drawing import notebook_svg
