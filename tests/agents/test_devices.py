@@ -28,7 +28,6 @@ ONE: list[tuple[str, str, dict[str, Any]]] = [
 SPECIAL: list[tuple[str, str, dict[str, Any]]] = [
     ("nrm", "map", {"grounding": {"belief": "filtered"}}),
     ("nrm", "map", {"grounding": {"grounder": "recurrent"}}),
-    ("nrm", "map", {"network": {"view": "task"}}),
     ("automata-learning", "map", {"inference": {"label_noise": 0.05}}),
     ("nrm", "image", {}),
     ("nrm", "image-episode", {}),

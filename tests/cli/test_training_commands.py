@@ -255,9 +255,9 @@ def test_help_is_short_and_tells_of_recipes_and_settings(nrm_command: Nrm) -> No
 
 
 def test_second_names_of_the_last_release_are_read(tmp_path: Path, nrm_command: Nrm) -> None:
-    options = ("--task", "1", "--unknown", "machine", "--view", "state", "--preset", "default", "--episodes", "4")
+    options = ("--task", "1", "--unknown", "machine", "--preset", "default", "--episodes", "4")
     done = nrm_command("train", *options, "--num-envs", "2", "--quiet", "--out", str(tmp_path / "run"))
     assert done.status == 0, done.err
     assert RunFolder(tmp_path / "run").config().method == "automata-learning"
-    for said in ("--unknown is --method now", "--view is --network.view now", "--preset is --recipe now"):
+    for said in ("--unknown is --method now", "--preset is --recipe now"):
         assert said in done.err

@@ -17,7 +17,7 @@ from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
 from nrm.envs import BatchedEnv, Probe
-from nrm.errors import ConfigError, TrainingError, listing
+from nrm.errors import ConfigError, TrainingError
 from nrm.machines import LevelCodec
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import (
@@ -25,10 +25,8 @@ from nrm.tracking import (
     AccuracyMeter,
     BorderAccuracy,
     GroundingUpdate,
-    Memory,
     RecordedEpisode,
     Recorder,
-    ViewedMemory,
 )
 
 
@@ -290,8 +288,7 @@ def new_trainer(
         raise ConfigError(
             "grounding.learn is false, but no grounder that knows anything is given: add --grounding.initial RUN"
         )
-    memory = env.tasks.either(_view_of_one, _view_of_many)(env, what, prepared.memory, network)
-    learner = how.build(seen, memory, given.get("algorithm") or how.config(), network, seed)
+    learner = how.build(seen, prepared.memory, given.get("algorithm") or how.config(), network, seed)
     return Trainer(env, what, prepared, learner, episodes, steps, where)
 
 
@@ -307,23 +304,3 @@ def _with_tasks(ended: Ended, rollout: Rollout) -> Ended:
     """Each with the number of its task."""
     tasks = rollout.task.cpu().numpy()
     return [(step, one._replace(task=int(tasks[step, one.environment]))) for step, one in ended]
-
-
-def _view_of_many(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:  # noqa: ARG001
-    """The memory as the policy is to see it: it has the encodings of tasks already."""
-    if network.view == "state":
-        raise ConfigError("many tasks have no states in common that a policy could see; drop --network.view state")
-    return memory
-
-
-def _view_of_one(env: BatchedEnv, method: Method, memory: Memory, network: NetworkConfig) -> Memory:
-    """The memory as the policy is to see it: the states of the task by themselves, or the encoding of the task."""
-    if network.view != "task":
-        return memory
-    if not method.tracks_states or memory.learns:
-        able = [one.name for one in METHODS.values() if one.tracks_states]
-        raise ConfigError(
-            f"--network.view task is for methods that follow the states of the task ({listing(able)}), which "
-            f"'{method.name}' does not"
-        )
-    return ViewedMemory(memory, env.machine)

@@ -21,7 +21,6 @@ _OLD = {
     "train --label": "env.label",
     "train --symbols": "env.symbols",
     "train --propositions": "env.propositions",
-    "train --view": "network.view",
     "train --unknown": "method",
     "train --grounder": "grounding.initial",
     "evaluate --file": "family file:{}",

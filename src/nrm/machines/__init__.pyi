@@ -100,5 +100,4 @@ from .task_set import (
     machine_or_tasks as machine_or_tasks,
     task_view as task_view,
     view_columns as view_columns,
-    view_width as view_width,
 )

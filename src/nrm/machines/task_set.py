@@ -163,11 +163,6 @@ def view_columns(alphabet: Alphabet) -> tuple[str, ...]:
     return tuple(text for name in alphabet.symbols for text in (name, f"!{name}"))
 
 
-def view_width(alphabet: Alphabet) -> int:
-    """How many numbers the view of a task over an alphabet has."""
-    return 4 * (alphabet.size if alphabet.is_small else 2 * len(alphabet.symbols)) + 1
-
-
 def task_view(machine: MooreMachine) -> FloatArray:
     """(states, 4 * columns + 1) what can be seen of the task from each state: what helps and hurts now and next.
 

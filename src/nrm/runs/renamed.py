@@ -72,6 +72,7 @@ RETIRED: Mapping[str, Any] = {
     "grounding.batch_size": None,
     "grounding.longest": None,
     "network.hidden": 120,
+    "network.view": "auto",
     "recurrent.reads_rewards": False,
     "inference.explore": 0.0,
     "inference.keep": 2000,

@@ -42,7 +42,6 @@ from .memories import (
     Report as Report,
     StateMemory as StateMemory,
     Transition as Transition,
-    ViewedMemory as ViewedMemory,
 )
 from .recorder import (
     RecordedEpisode as RecordedEpisode,

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from nrm.errors import LimitError
-from nrm.machines import MooreMachine, TaskSet, task_view, view_width
+from nrm.machines import MooreMachine, TaskSet
 
 Belief: TypeAlias = Literal["filtered", "open-loop", "argmax"]
 """`filtered`: weighed by the potential that the rewards received so far tell. `open-loop`: from the observations alone,
@@ -166,45 +165,3 @@ class StateMemory(Memory):
     def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> StateMemory:  # noqa: ARG002
         """The same for other tasks."""
         return type(self)(tasks, self.table.device, self._one_hot)
-
-
-class ViewedMemory(Memory):
-    """A memory of the states of one machine, whose policy sees the view from there; of a belief, its expectation."""
-
-    def __init__(self, memory: Memory, machine: MooreMachine) -> None:
-        """`memory`: its feature is a belief over the states of `machine`."""
-        width = view_width(machine.alphabet)
-        if width > 20_000:  # numbers past which a policy should see the state instead
-            raise LimitError(f"the view of the task has {width:,} numbers, above 20,000; use --network.view state")
-        self.memory = memory
-        self.size = width
-        self.view_letters = machine.alphabet.size
-        self.sees_truth = memory.sees_truth
-        self._machine = machine
-        self._view = torch.tensor(task_view(machine), dtype=torch.float32, device=memory.start(1).device)
-        self.table = None if memory.table is None else memory.table @ self._view
-
-    @property
-    def belief(self) -> Belief:  # type: ignore[override]
-        """What the other memory reads."""
-        return self.memory.belief
-
-    def start(self, count: int) -> Tensor:
-        """The other memory's beginning."""
-        return self.memory.start(count)
-
-    def read(self, carry: Tensor, seen: Transition) -> Tensor:
-        """What the other memory makes of a step."""
-        return self.memory.read(carry, seen)
-
-    def feature(self, carry: Tensor) -> Tensor:
-        """(…, width) the view from there."""
-        return self.memory.feature(carry) @ self._view if self.table is None else self.table[carry]
-
-    def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:
-        """What the other memory believes."""
-        return self.memory.report(carry, seen, reached)
-
-    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> ViewedMemory:
-        """The same in another environment."""
-        return ViewedMemory(self.memory.on(frames, tasks, belief), self._machine)

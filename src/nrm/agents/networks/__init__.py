@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
 
@@ -14,8 +14,6 @@ from nrm.errors import ConfigError
 from nrm.observations import ObservationSpec
 from nrm.registry import Registry
 from nrm.settings import Checked
-
-View = Literal["auto", "state", "task"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +28,6 @@ class NetworkConfig(Checked):
     """Network: paper (appendix of the paper), dynamic (the task encoding sets the filters), egocentric (centred on the
     agent), planning (egocentric, with value iteration), fourier (sine and cosine features of a vector), parts
     (entries of a Dict), blind, module:name, or auto, by observations and number of tasks."""
-    view: View = "auto"
-    """What the policy sees of the task: state (the machine state, or the belief over states), task (the task encoding:
-    which symbols help and which hurt), or auto: task for many tasks, else state."""
 
 
 class Sight(NamedTuple):
