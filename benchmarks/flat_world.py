@@ -123,8 +123,8 @@ def run(method: str, actions: str, seed: int, frames: int, episodes: int, listed
     config = configured(method, actions, seed, frames, held_out, {})
     trainer, cpu = trained(config)
     row = {"method": method, "actions": actions, "seed": seed, "frames": trainer.steps, "cpu_seconds": cpu}
-    borders = trainer.borders()
-    row["named"] = None if borders is None else borders.overall.plain
+    accuracy = trainer.accuracy()
+    row["named"] = None if accuracy is None else accuracy.plain
     formulas = {}
     for name, chosen in sets.items():
         if chosen:

@@ -16,7 +16,7 @@ from nrm.agents.playing import play
 from nrm.agents.training import Trainer
 from nrm.envs import BatchedEnv
 from nrm.machines import LevelCodec, TaskSet
-from nrm.tracking import Accuracy, Belief, BorderAccuracy, Recorder
+from nrm.tracking import Accuracy, Belief, Recorder
 
 EDGES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Numbers of states up to which machines count as of one size."""
@@ -49,9 +49,6 @@ class Evaluation:
     """The same under the symmetry that fits the grounding best: a mirror image of the task is tracked as well."""
     grounding: Accuracy | None
     """How often the grounder names what is seen, over the steps of the episodes."""
-    borders: BorderAccuracy | None
-    """The same all over the environment, near borders between symbols and far from them, where observations can be
-    drawn. Of one task."""
     by_task: tuple[TaskOutcome, ...] = ()
     """Task by task."""
 
@@ -117,13 +114,8 @@ def evaluate(
         if total
         else None,
         grounding=grounding,
-        borders=trainer.tasks.either(trainer.borders, _unmeasured)(),
         by_task=_by_task(env.tasks, np.array(tasks), np.array(successes), np.array(lengths)),
     )
-
-
-def _unmeasured() -> None:
-    """Borders of many tasks."""
 
 
 def _by_task(

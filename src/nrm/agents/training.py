@@ -16,14 +16,13 @@ from nrm.agents.algorithms import ALGORITHMS, Learner
 from nrm.agents.devices import CPU, find_device, placed
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.agents.networks import NetworkConfig, network_kind, resolved
-from nrm.envs import BatchedEnv, Probe
+from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError, TrainingError
 from nrm.machines import LevelCodec
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import (
     Accuracy,
     AccuracyMeter,
-    BorderAccuracy,
     GroundingUpdate,
     RecordedEpisode,
     Recorder,
@@ -184,25 +183,13 @@ class Trainer:
         """
         if self.model is None:
             return None
-        if (borders := self.borders()) is not None:
-            return borders.overall
-        shown = self._shown()
+        # Of large observations fewer: 8 million numbers in all.
+        shown = self.env.probe(min(4000, 8_000_000 // max(1, math.prod(self.env.shape))))
         found = None if shown is None else self.meter.measure(self.model, shown.observations, shown.letters)
         if found is not None or self.grounding is None:
             return found
         episodes = self.grounding.labelled()
         return None if episodes is None else self.meter.measure_episodes(self.model, episodes)
-
-    def borders(self) -> BorderAccuracy | None:
-        """The same near borders between symbols and elsewhere, if the environment can sample observations."""
-        shown = self._shown()
-        if self.model is None or shown is None or shown.distance is None:
-            return None
-        return self.meter.measure_borders(self.model, shown.observations, shown.letters, shown.distance, shown.near)
-
-    def _shown(self) -> Probe | None:
-        """Observations whose letters are known; of large ones fewer, 8 million numbers in all."""
-        return self.env.probe(min(4000, 8_000_000 // max(1, math.prod(self.env.shape))))
 
     def _record_accuracy(self) -> None:
         found = self.accuracy()

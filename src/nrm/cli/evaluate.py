@@ -153,8 +153,8 @@ def _reads(belief: str) -> str:
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:
     """The numbers of an evaluation; those modulo shortcuts only where they are known."""
-    grounding, borders = found.grounding, found.borders
-    figures: Figures = {
+    grounding = found.grounding
+    return {
         "episodes": found.episodes,
         "mean_return": found.mean_return,
         "success_rate": found.success_rate,
@@ -164,9 +164,6 @@ def _figures(found: Evaluation, modulo: bool) -> Figures:
         "grounding_accuracy": grounding.plain if grounding else None,
         "grounding_accuracy_modulo_shortcuts": grounding.modulo_shortcuts if grounding and modulo else None,
     }
-    if borders is not None and borders.near == borders.near:  # nothing is near where it is NaN
-        figures["accuracy_near_borders"], figures["accuracy_far_from_borders"] = borders.near, borders.far
-    return figures
 
 
 def _hesitation(greedy: Evaluation, sampled: Evaluation) -> str:

@@ -198,8 +198,6 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         _, plain, _, modulo = history.accuracy[-1]
         known = "" if math.isnan(modulo) else f", {modulo:.1%} up to equivalence"
         print(f"grounding accuracy over the environment's observations {plain:.1%} exact{known}")
-    if (borders := trainer.borders()) is not None and borders.near == borders.near:  # nothing is near where it is NaN
-        print(f"within {borders.within:g} of a border between symbols {borders.near:.1%}, elsewhere {borders.far:.1%}")
     if (learned := folder.machines()) is not None:
         print("\n".join(learned_lines(learned, done)))
     if history.decisions:

@@ -77,10 +77,6 @@ class Probe(NamedTuple):
     """(n, *shape)"""
     letters: Tensor
     """(n,) int64 the true letter of each."""
-    distance: Tensor | None = None
-    """(n,) how far each is from the nearest place where another letter is read, where they were sampled."""
-    near: float = 0.0
-    """The distance up to which that is near, in this environment."""
 
 
 class BatchedEnv(ABC):

@@ -90,11 +90,8 @@ class Dynamics(ABC):
         return None
 
     @abstractmethod
-    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64] | None, float]:
-        """Places drawn all over the environment; for each the distance to another letter, and which one is near.
-
-        All places, and no distance, where they are few.
-        """
+    def scattered(self, count: int, seed: int) -> Places:
+        """Places drawn all over the environment; all of them where they are few."""
 
     @abstractmethod
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
@@ -182,10 +179,9 @@ class BatchedTasks(BatchedEnv):
     def probe(self, count: int, seed: int = 0) -> Probe:
         """All observations where they are listed, else those at places drawn all over the environment."""
         if (count, seed) not in self._probes:
-            places, distance, near = self.dynamics.scattered(count, seed)
+            places = self.dynamics.scattered(count, seed)
             observations, letters = map(torch.from_numpy, (self.dynamics.observe(places), self._read(places)))
-            away = None if distance is None else torch.from_numpy(distance)
-            self._probes[count, seed] = Probe(observations, letters, away, near)
+            self._probes[count, seed] = Probe(observations, letters)
         return self._probes[count, seed]
 
     def state_dict(self) -> dict[str, Any]:

@@ -88,16 +88,16 @@ class GridDynamics(Dynamics):
         letters = self.contents_letters(alphabet)
         return lambda places: letters.take(self.content(places))
 
-    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64] | None, float]:
+    def scattered(self, count: int, seed: int) -> Places:
         """All cells of the only grid, or some of drawn ones: half with something, all of these equally probable."""
         if self.contents is not None:
-            return {"cell": np.arange(self._cells)}, None, 0.0
+            return {"cell": np.arange(self._cells)}
         generator = np.random.default_rng(seed)
         begun = self.begin(generator.integers(0, 1 << 62, count, dtype=np.uint64))
         contents = self.all_contents(begun)
         wanted = (np.arange(count) % 2 == 0)[:, None] == (contents != self._nothing)
         cells = np.where(wanted, generator.random(contents.shape), -1.0).argmax(1)
-        return {**begun, "cell": cells}, np.ones(count), 0.5
+        return {**begun, "cell": cells}
 
     def text(self, way: Sequence[Places]) -> str:
         """Initials of what lies there, `@` before the place of the agent, and a legend."""

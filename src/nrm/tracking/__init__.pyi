@@ -1,7 +1,6 @@
 from .accuracy import (
     Accuracy as Accuracy,
     AccuracyMeter as AccuracyMeter,
-    BorderAccuracy as BorderAccuracy,
 )
 from .beliefs import (
     BeliefMemory as BeliefMemory,

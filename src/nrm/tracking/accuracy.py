@@ -31,19 +31,6 @@ class Accuracy(NamedTuple):
         return f"Accuracy({self.plain:.4f}, balanced={self.balanced:.4f}, modulo_shortcuts={self.modulo_shortcuts:.4f})"
 
 
-class BorderAccuracy(NamedTuple):
-    """The same where observations are continuous: also near the borders between symbols, and far from them."""
-
-    overall: Accuracy
-    near: float
-    """The share named right within a distance of a border: modulo shortcuts, under the symmetry that fits best overall;
-    plain where symmetries are too many. NaN where nothing lies there."""
-    far: float
-    """The same everywhere else."""
-    within: float
-    """That distance."""
-
-
 class AccuracyMeter:
     """Measures grounders of one task, or of many. Shortcuts are found once, when they are first needed."""
 
@@ -59,8 +46,8 @@ class AccuracyMeter:
 
     def measure(self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor) -> Accuracy | None:
         """Accuracy of the grounder on observations (n, …) whose true letters (n,) are known."""
-        predicted = _predicted(model, observations)
-        return None if predicted is None else self.compare(letters.numpy(), predicted)
+        said = model.alone(observations.to(model.machine.levels.device))
+        return None if said is None else self.compare(letters.numpy(), model.letters(said).cpu().numpy())
 
     def measure_episodes(self, model: NeuralRewardMachine, episodes: EpisodeBuffer) -> Accuracy:
         """Accuracy over the steps of episodes whose true letters are recorded: the one way for recurrent grounders."""
@@ -69,24 +56,8 @@ class AccuracyMeter:
             raise EpisodeError("accuracy needs the true letters of every episode: buffer.add(…, symbols=letters)")
         return self.compare(letters, np.concatenate(grounded_traces(model, episodes)))
 
-    def compare(self, letters: NDArray[np.int64], predicted: NDArray[np.int64]) -> Accuracy:
+    def compare(self, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> Accuracy:
         """Accuracy of predicted letters (n,) beside the true ones (n,)."""
-        return self._judged(letters, predicted)[0]
-
-    def measure_borders(
-        self, model: NeuralRewardMachine, observations: Tensor, letters: Tensor, distance: Tensor, within: float
-    ) -> BorderAccuracy | None:
-        """The same also for those whose distance (n,) from a border is at most `within`, and for the others."""
-        predicted = _predicted(model, observations)
-        if predicted is None:
-            return None
-        overall, right = self._judged(letters.numpy(), predicted)
-        near = distance.numpy() <= within
-        close, away = (float(right[which].mean()) if which.any() else float("nan") for which in (near, ~near))
-        return BorderAccuracy(overall, close, away, within)
-
-    def _judged(self, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[Accuracy, NDArray[np.bool_]]:
-        """Accuracy, and whether each prediction (n,) is right modulo shortcuts; see `_judged_without` else."""
         plain, balanced = _by_letter(true, predicted)
         try:
             if self.note:
@@ -96,32 +67,21 @@ class AccuracyMeter:
             own, other = classes.take(true), classes.take(predicted)
             symmetry, _ = best_symmetry(known.group, _confusion(own, other, len(known.group.identity)))
         except LimitError as error:
-            right, modulo = self._judged_without(error, true, predicted)
-            return Accuracy(plain, balanced, modulo, self._same), right
-        right = other == np.array(symmetry)[own]
+            return Accuracy(plain, balanced, self._without_symmetries(error, true, predicted), self._same)
         mirror = self._same
         # States that rewards alone do not tell apart are merged in `known`; then no state has a mirror image to name.
         if isinstance(known, Shortcuts) and known.machine.states == len(mirror):
             mirror = known.states_under(symmetry)
-        return Accuracy(plain, balanced, float(right.mean()), mirror), right
+        return Accuracy(plain, balanced, float((other == np.array(symmetry)[own]).mean()), mirror)
 
-    def _judged_without(
-        self, error: LimitError, true: NDArray[np.int64], predicted: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], float]:
-        """Where symmetries are too many: plainly, and of many tasks, letters that all of them treat alike are one."""
+    def _without_symmetries(self, error: LimitError, true: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:
+        """Where these are too many: NaN; of many tasks, letters that all of them treat alike are one."""
         if not self._machines:
             self.note = self.note or f"accuracy up to equivalence is left out: {error}"
-            return true == predicted, float("nan")
+            return float("nan")
         self.note = self.note or f"accuracy up to equivalence ignores symmetries of the tasks: {error}"
         classes = [(machine.classes_of(true), machine.classes_of(predicted)) for machine in self._machines]
-        right: NDArray[np.bool_] = np.all([own == other for own, other in classes], axis=0)
-        return right, float(right.mean())
-
-
-def _predicted(model: NeuralRewardMachine, observations: Tensor) -> NDArray[np.int64] | None:
-    """(n,) the most probable letters."""
-    said = model.alone(observations.to(model.machine.levels.device))
-    return None if said is None else model.letters(said).cpu().numpy()
+        return float(np.all([own == other for own, other in classes], axis=0).mean())
 
 
 def _by_letter(true: NDArray[np.int64], predicted: NDArray[np.int64]) -> tuple[float, float]:

@@ -33,7 +33,7 @@ def test_discs_and_the_distance_to_their_borders_by_hand() -> None:
     geometry = PlaneDynamics(TWO)
     at = places((0.5, 0.0), (0.65, 0.0), (0.75, 0.0), (-0.5, 0.05), (0.0, 0.0))
     assert geometry.holds(at).tolist() == [[True, False], [True, False], [False, False], [False, True], [False] * 2]
-    assert np.abs(geometry._away(at)).min(1) == pytest.approx([0.2, 0.05, 0.05, 0.05, 0.3], abs=1e-6)
+    assert np.abs(geometry.away(at)).min(1) == pytest.approx([0.2, 0.05, 0.05, 0.05, 0.3], abs=1e-6)
 
 
 def test_rays_by_hand() -> None:
@@ -155,7 +155,7 @@ def test_the_env_and_the_task_must_speak_of_the_same(
 def sampled_sets(config: PlaneConfig, count: int = 200_000) -> set[tuple[str, ...]]:
     """The sets of names that hold together at some of many points: the slow twin of `occurring`."""
     geometry = PlaneDynamics(config)
-    found = np.unique(geometry.holds(geometry.scattered(count, 0)[0]["place"]), axis=0)
+    found = np.unique(geometry.holds(geometry.scattered(count, 0)["place"]), axis=0)
     return {tuple(name for name, holds in zip(config.names, row, strict=True) if holds) for row in found.tolist()}
 
 

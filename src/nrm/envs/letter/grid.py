@@ -25,9 +25,12 @@ def grids(config: LetterConfig) -> Callable[[Words], NDArray[np.int64]]:
     if config.maps is not None:
         maps = read_maps(config.maps, config)
         return lambda keys: maps[_chosen(keys, len(maps))]
-    if _share_of_good(config.size, 2 * config.letters) >= 0.004:  # else good ones are not waited for
-        return partial(begin, config)
-    return partial(begin_dense, config, dense_shapes(config.size, 2 * config.letters))
+    if _share_of_good(config.size, 2 * config.letters) < 0.004:  # good ones are not waited for
+        raise EnvError(
+            f"hardly any grid of {config.size}x{config.size} cells with {config.letters} letters can be walked "
+            "through; take fewer letters, or a larger grid"
+        )
+    return partial(begin, config)
 
 
 def read_maps(path: str, config: LetterConfig) -> NDArray[np.int64]:
@@ -85,59 +88,6 @@ def _sampled(config: LetterConfig, keys: Words) -> NDArray[np.int64]:
     raise EnvError(
         f"no good grid of {config.size}x{config.size} cells with {config.letters} letters was found; take fewer"
     )
-
-
-def begin_dense(config: LetterConfig, shapes: NDArray[np.bool_], keys: Words) -> NDArray[np.int64]:
-    """The same where letters are so many that hardly any grid is good: one of the shapes (shapes, cells) is empty.
-
-    The shape, its place and the places of letters around it depend on the key. Not all good grids are as probable.
-    """
-    size, letters = config.size, 2 * config.letters
-    free = shapes[_chosen(keys, len(shapes))]
-    first = np.where(free, draws(keys[:, None], np.arange(1, config.cells + 1)), 0).argmax(1)
-    cells = np.arange(config.cells)
-    rows, columns = (first[:, None] // size + cells // size) % size, (first[:, None] + cells) % size
-    free = np.take_along_axis(free, rows * size + columns, 1)  # with an empty cell first
-    drawn = draws(keys[:, None], config.cells + 1 + cells) >> np.uint64(1)
-    places = np.where(free, np.uint64(1) << np.uint64(63), drawn).argsort(1)[:, :letters]
-    contents = np.full(free.shape, config.letters, dtype=np.int64)
-    np.put_along_axis(contents, places, np.repeat(np.arange(config.letters), 2)[None], 1)
-    return contents
-
-
-@lru_cache
-def dense_shapes(size: int, letters: int) -> NDArray[np.bool_]:
-    """(shapes, cells) sets of empty cells that leave room for so many letters, and from which all cells are reached.
-
-    Letters are put where they leave all cells reachable, one after the other; then some are taken away and others put,
-    which is kept where they are not fewer. 16 good ones of 64 are enough: each is used in all places and mirror images.
-    """
-    generator = np.random.default_rng(0)
-    free = _filled(np.ones((64, size * size), dtype=np.bool_), size, generator)
-    for _ in range(100):
-        few = np.flatnonzero((~free).sum(1) < letters)
-        if len(few) <= 48:
-            break
-        tried = _filled(free[few] | (generator.random((len(few), size * size)) < 0.2), size, generator)
-        better = (~tried).sum(1) >= (~free[few]).sum(1)
-        free[few[better]] = tried[better]
-    good = free[(~free).sum(1) >= letters].reshape(-1, size, size)
-    if not len(good):
-        raise EnvError(
-            f"no grid of {size}x{size} cells leaves all cells reachable beside {letters} letters; take fewer letters"
-        )
-    mirrored = [np.rot90(shapes, turns, (1, 2)) for shapes in (good, good.swapaxes(1, 2)) for turns in range(4)]
-    return np.concatenate(mirrored).reshape(-1, size * size)
-
-
-def _filled(free: NDArray[np.bool_], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """(n, cells) empty cells (n, cells) without those that, in random order, can be filled with all cells reached."""
-    free, every = free.copy(), np.arange(len(free))
-    for cells in (generator.random((len(free), size * size - 1)).argsort(1) + 1).T:
-        before = free[every, cells]
-        free[every, cells] = False
-        free[every, cells] = before & ~all_reached(as_rows(free, size))
-    return free
 
 
 @lru_cache

@@ -189,12 +189,12 @@ class PlaneDynamics(Dynamics):
 
     def holds(self, points: Points) -> BoolArray:
         """(n, names) which discs the points are in."""
-        inside = self._away(points) <= 0
+        inside = self.away(points) <= 0
         if self._one_each:
             return inside
         return np.stack([inside[:, which].any(1) for which in self._of_name], axis=1)
 
-    def _away(self, points: Points) -> NDArray[np.float64]:
+    def away(self, points: Points) -> NDArray[np.float64]:
         """(n, discs) the distance to the border of each disc, negative within it."""
         across, up = self._x - points[:, :1], self._y - points[:, 1:]
         away: NDArray[np.float64] = np.sqrt(across * across + up * up) - self._radius
@@ -223,10 +223,9 @@ class PlaneDynamics(Dynamics):
             return letters
         return partial(_numbered, alphabet, np.array(alphabet.occurring, dtype=np.int64), letters)
 
-    def scattered(self, count: int, seed: int) -> tuple[Places, NDArray[np.float64], float]:
-        """Points drawn evenly from within the bounds, and how far the nearest circle is."""
-        points = self._within(np.random.default_rng(seed).random((count, 2)))
-        return {"place": points}, np.abs(self._away(points)).min(1), self.config.step / 2
+    def scattered(self, count: int, seed: int) -> Places:
+        """Points drawn evenly from within the bounds."""
+        return {"place": self._within(np.random.default_rng(seed).random((count, 2)))}
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
         return self._painter.paint(np.concatenate([places["place"] for places in way]))
