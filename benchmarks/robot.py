@@ -70,8 +70,8 @@ def train(config: Config, env: PlaneConfig, machine: nrm.MooreMachine, seed: int
     envs = num_envs(env, machine, config.num_envs)
     model = machine if method == "rm" else nrm.model_for(envs.observation_space, machine, seed=seed)
     agent = PPO(
-        "MlpPolicy",
-        NeuralRewardMachineVecWrapper(envs, model, layout="flat", reward_scale=0.01),
+        "MultiInputPolicy",
+        NeuralRewardMachineVecWrapper(envs, model, reward_scale=0.01),
         n_steps=128,
         batch_size=256,
         learning_rate=1e-3,
@@ -91,7 +91,7 @@ def success(run: Trained, batched: PlaneConfig, machine: nrm.MooreMachine, seed:
     """The share of fresh episodes that end with the task done, with sampled actions; each robot plays equally many."""
     count = 10
     envs = num_envs(batched, machine, count)
-    env = NeuralRewardMachineVecWrapper(envs, run.model, layout="flat", record=False)
+    env = NeuralRewardMachineVecWrapper(envs, run.model, record=False)
     env.seed(seed + 1000)
     observation = env.reset()
     torch.manual_seed(seed)

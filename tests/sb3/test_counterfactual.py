@@ -200,9 +200,6 @@ def test_it_waits_until_the_grounder_explains_the_rewards() -> None:
 def test_misuse_is_named() -> None:
     with pytest.raises(EnvError, match="needs NeuralRewardMachineVecWrapper"):
         counterfactual(DummyVecEnv([task_env]), TASK)
-    flat = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK, layout="flat")
-    with pytest.raises(EnvError, match="layout='dict'"):
-        counterfactual(flat, TASK)
     wrapped = NeuralRewardMachineVecWrapper(DummyVecEnv([task_env]), TASK)
     with pytest.raises(EnvError, match="the task has 2 states, but"):
         counterfactual(wrapped, nrm.compile("F a", "a b"))

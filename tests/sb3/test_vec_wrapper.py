@@ -36,10 +36,10 @@ def silent() -> gymnasium.Env[Any, Any]:
     return Silent(make())
 
 
-@pytest.mark.parametrize("kind", ["nrm", "open", "rm", "flat"])
+@pytest.mark.parametrize("kind", ["nrm", "open", "rm"])
 def test_beliefs_are_those_of_the_single_wrapper(kind: str) -> None:
     model: Model = TASK if kind == "rm" else untrained(5)
-    options: dict[str, Any] = {"open": {"belief": "open-loop"}, "flat": {"layout": "flat"}}.get(kind, {})
+    options: dict[str, Any] = {"belief": "open-loop"} if kind == "open" else {}
     maker = make if kind == "rm" else silent
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([maker] * COUNT), model, reward_scale=0.01, **options)
     twins = [NeuralRewardMachineWrapper(maker(), model, **options) for _ in range(COUNT)]
@@ -50,10 +50,8 @@ def test_beliefs_are_those_of_the_single_wrapper(kind: str) -> None:
     ended = 0
 
     def same(row: Any, wanted: Any) -> None:
-        belief, other = (value[-TASK.states :] if kind == "flat" else value["belief"] for value in (row, wanted))
-        assert belief == pytest.approx(other, abs=1e-6)
-        place, there = (value[:2] if kind == "flat" else value["observation"] for value in (row, wanted))
-        assert (place == there).all()
+        assert row["belief"] == pytest.approx(wanted["belief"], abs=1e-6)
+        assert (row["observation"] == wanted["observation"]).all()
 
     for actions in np.random.default_rng(0).integers(0, 4, (60, COUNT)):
         seen_now, rewards, dones, infos = venv.step(actions)
@@ -66,7 +64,7 @@ def test_beliefs_are_those_of_the_single_wrapper(kind: str) -> None:
                 same(infos[index]["terminal_observation"], seen)
                 seen = twin.reset()[0]
                 ended += 1
-            same(got[index] if kind == "flat" else {key: rows[index] for key, rows in got.items()}, seen)
+            same({key: rows[index] for key, rows in got.items()}, seen)
     assert ended > COUNT
     if kind != "rm":
         episodes = venv.tracker.take()

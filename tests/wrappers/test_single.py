@@ -12,6 +12,7 @@ import pytest
 import torch
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import FlattenObservation
 
 import nrm
 from nrm.envs import MINECRAFT_SYMBOLS
@@ -76,7 +77,7 @@ def test_rm_and_nrm_have_one_shape() -> None:
 
 
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("stack", ["dict", "flat", "image", "merged", "custom"])
+@pytest.mark.parametrize("stack", ["dict", "image", "merged", "custom"])
 def test_gymnasium_and_stable_baselines_approve(kind: str, stack: str) -> None:
     sb3_check = pytest.importorskip("stable_baselines3.common.env_checker").check_env
     inner: gymnasium.Env[Any, Any] = task_env(observation="image", pixels=16) if stack == "image" else task_env()
@@ -87,7 +88,7 @@ def test_gymnasium_and_stable_baselines_approve(kind: str, stack: str) -> None:
     reads = "place" if stack == "merged" else None
     task = inner.get_wrapper_attr("machine")
     model = task if kind == "rm" else model_for(inner.observation_space, task, reads=reads)
-    env = NeuralRewardMachineWrapper(inner, model, layout="flat" if stack == "flat" else "dict", reads=reads)
+    env = NeuralRewardMachineWrapper(inner, model, reads=reads)
     with pytest.warns(UserWarning, match="is different from the unwrapped version"):
         check_env(env, skip_render_check=True)
     if stack == "image":
@@ -98,9 +99,9 @@ def test_gymnasium_and_stable_baselines_approve(kind: str, stack: str) -> None:
 
 
 def test_layouts() -> None:
-    flat = NeuralRewardMachineWrapper(task_env(), TASK, layout="flat")
+    flat = FlattenObservation(NeuralRewardMachineWrapper(task_env(), TASK))
     assert flat.observation_space.shape == (2 + TASK.states,)
-    assert flat.reset(seed=0)[0].tolist() == [0, 0, *np.eye(TASK.states)[0]]
+    assert flat.reset(seed=0)[0].tolist() == [*np.eye(TASK.states)[0], 0, 0]
     merged = NeuralRewardMachineWrapper(InDict(task_env()), TASK, reads="place")
     assert set(merged.observation_space) == {"place", "clock", "belief"}  # type: ignore[call-overload]
     assert set(merged.reset(seed=0)[0]) == {"place", "clock", "belief"}
@@ -109,8 +110,6 @@ def test_layouts() -> None:
 @pytest.mark.parametrize(
     ("space", "options", "message"),
     [
-        (spaces.Box(0, 255, (8, 8, 3), np.uint8), {"layout": "flat"}, r"Box\(0, 255, \(8, 8, 3\).*layout="),
-        (spaces.Discrete(3), {"layout": "flat"}, r"Discrete\(3\).*layout='dict'"),
         (spaces.Text(5), {}, r"Text\(.*cannot be read|cannot be read.*Text\("),
         (spaces.Tuple([spaces.Discrete(2)]), {}, r"cannot be read by a grounder: Tuple\(Discrete\(2\)\)"),
         (spaces.Dict(a=spaces.Discrete(2), b=spaces.Text(5)), {}, r"the entry 'b' .*Text\("),
@@ -118,7 +117,6 @@ def test_layouts() -> None:
         (spaces.Dict(a=spaces.Text(5)), {}, r"the entry 'a' of observations cannot be read"),
         (spaces.Dict(belief=spaces.Discrete(2)), {}, "have an entry 'belief' already"),
         (spaces.Discrete(3), {"reads": "a"}, "names entries of Dict observations"),
-        (spaces.Discrete(3), {"layout": "dcit"}, "unknown layout 'dcit'; did you mean 'dict'"),
     ],
 )
 def test_spaces_that_cannot_be_augmented(space: spaces.Space[Any], options: dict[str, Any], message: str) -> None:
@@ -220,7 +218,7 @@ def test_learning_from_recorded_episodes_and_believing_anew() -> None:
 def test_it_can_be_made_again_from_its_spec() -> None:
     model = untrained()
     inner = nrm.TaskEnv(gymnasium.make("nrm/Minecraft-v0", steps=9), TASK)
-    env = NeuralRewardMachineWrapper(inner, model, layout="flat")
+    env = NeuralRewardMachineWrapper(inner, model, belief="argmax")
     assert env.spec is not None
     again = gymnasium.make(env.spec)
     assert again.observation_space == env.observation_space

@@ -62,10 +62,10 @@ def same_episodes(got: list[RecordedEpisode], twins: list[Expected]) -> None:
     assert described[0] == described[1]
 
 
-@pytest.fixture(params=["nrm", "open", "rm", "flat"])
+@pytest.fixture(params=["nrm", "open", "rm"])
 def model_and_options(request: pytest.FixtureRequest) -> tuple[Model, dict[str, Any]]:
     kind = request.param
-    options = {"open": {"belief": "open-loop"}, "flat": {"layout": "flat"}}.get(kind, {})
+    options = {"belief": "open-loop"} if kind == "open" else {}
     return TASK if kind == "rm" else untrained(5), options
 
 

@@ -165,8 +165,8 @@ def counterfactual(venv: Any, task: MachineLike, end: End = "outcome") -> dict[s
     and `end` are those of the `nrm.TaskEnv`.
     """
     machine, wrapper = as_machine(task), find_wrapper(venv)
-    if wrapper is None or wrapper.augmentation.layout != "dict":
-        raise EnvError("counterfactual experience needs NeuralRewardMachineVecWrapper(venv, model, layout='dict')")
+    if wrapper is None:
+        raise EnvError("counterfactual experience needs NeuralRewardMachineVecWrapper(venv, model)")
     states = wrapper.tracker.memory.size
     if states != machine.states:
         raise EnvError(f"the task has {machine.states} states, but the environment's belief is about {states}")

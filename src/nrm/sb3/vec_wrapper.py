@@ -12,7 +12,7 @@ from nrm.errors import ConfigError, EnvError
 from nrm.machines import MachineLike, Penalties, TaskSet, check_gamma, shaped
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, Info, MachineLearning
-from nrm.wrappers import BeliefLayout, Reads, build_tracker
+from nrm.wrappers import Reads, build_tracker
 
 
 class NeuralRewardMachineVecWrapper(VecEnvWrapper):
@@ -29,7 +29,6 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         venv: VecEnv,
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
-        layout: BeliefLayout = "dict",
         belief: Belief = "open-loop",
         reads: Reads = None,
         reward_scale: float = 1.0,
@@ -38,8 +37,8 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
     ) -> None:
         """Wrap `venv`, whose rewards must be those of the task; wrappers that change rewards go outside.
 
-        `layout`: `dict` for `MultiInputPolicy`, or `flat` for `MlpPolicy`. `belief`, `reads`: as in
-        `NeuralRewardMachineWrapper`. `reward_scale`: factor for the rewards of the agent; potentials go up to 100.
+        `belief`, `reads`: as in `NeuralRewardMachineWrapper`. `reward_scale`: factor for the rewards of the agent;
+        potentials go up to 100.
         `gamma`: the discount factor of the agent; it is paid `gamma * after - before`, of potentials, while grounding
         reads the plain differences.
         `record`: keep episodes for `GroundingCallback` and scale penalties with success; turn it off for evaluation.
@@ -52,7 +51,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         if any(value != 1 for value in (venv.get_attr("gamma") if venv.has_attr("gamma") else [])):
             raise ConfigError("TaskEnv has a gamma, so rewards are no differences of potentials; give it here instead")
         self.model, self.tracker, self.augmentation = build_tracker(
-            model, venv.observation_space, venv.num_envs, machines_of(venv), layout, belief, reads, record
+            model, venv.observation_space, venv.num_envs, machines_of(venv), belief, reads, record
         )
         super().__init__(venv, self.augmentation.space)
         self.belief: Belief = belief

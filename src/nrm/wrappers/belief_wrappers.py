@@ -15,7 +15,7 @@ from nrm.errors import EnvError
 from nrm.machines import MachineLike, TaskSet
 from nrm.neural import NeuralRewardMachine
 from nrm.tracking import Belief, MachineLearning
-from nrm.wrappers.models import BeliefLayout, Reads, build_tracker
+from nrm.wrappers.models import Reads, build_tracker
 
 
 class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -35,23 +35,22 @@ class NeuralRewardMachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordCo
         env: gymnasium.Env[Any, Any],
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
-        layout: BeliefLayout = "dict",
         belief: Belief = "open-loop",
         reads: Reads = None,
         record: bool = True,
     ) -> None:
-        """`layout`: `dict` or `flat`; `belief`: `filtered` by rewards, `open-loop` or `argmax`.
+        """`belief`: `filtered` by rewards, `open-loop` or `argmax`.
 
         `reads`: the entry that the grounder reads of `Dict` observations, or several, all if absent; `record`: whether
         episodes are kept to learn from.
         """
         RecordConstructorArgs.__init__(
-            self, _disable_deepcopy=True, model=model, layout=layout, belief=belief, reads=reads, record=record
+            self, _disable_deepcopy=True, model=model, belief=belief, reads=reads, record=record
         )
         gymnasium.Wrapper.__init__(self, env)
         machines = [env.get_wrapper_attr("machine")] if env.has_wrapper_attr("machine") else []
         self.model, self.tracker, self.augmentation = build_tracker(
-            model, env.observation_space, 1, machines, layout, belief, reads, record
+            model, env.observation_space, 1, machines, belief, reads, record
         )
         self.observation_space = self.augmentation.space
         self._begun = False
@@ -98,7 +97,6 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         env: VectorEnv[Any, Any, Any],
         model: NeuralRewardMachine | MachineLearning | MachineLike | TaskSet,
         *,
-        layout: BeliefLayout = "dict",
         belief: Belief = "open-loop",
         reads: Reads = None,
         record: bool = True,
@@ -109,7 +107,7 @@ class NeuralRewardMachineVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         if self.mode not in tuple(AutoresetMode):
             raise EnvError(f"metadata['autoreset_mode'] is one of gymnasium.vector.AutoresetMode, not {self.mode!r}")
         self.model, self.tracker, self.augmentation = build_tracker(
-            model, env.single_observation_space, env.num_envs, _machines(env), layout, belief, reads, record
+            model, env.single_observation_space, env.num_envs, _machines(env), belief, reads, record
         )
         self.single_observation_space = self.augmentation.space
         self.observation_space = batch_space(self.augmentation.space, env.num_envs)

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nrm.errors import EnvError, NrmError, listing, unknown
+from nrm.errors import EnvError, NrmError, listing
 from nrm.machines import MachineLike, MooreMachine, TaskSet, as_task_set, machine_or_tasks
 from nrm.neural import Emission, NeuralRewardMachine, named_grounder
 from nrm.observations import Parts
 from nrm.tracking import Belief, MachineLearning, Tracker
-
-BeliefLayout = Literal["dict", "flat"]
-"""`dict`: a `Dict` with the entries `observation` and `belief` (`task`, where there are many); the entries of an
-observation that is a `Dict` itself stay as they are. `flat`: one `Box` with the belief behind the numbers."""
 
 Reads: TypeAlias = str | Sequence[str] | None
 """What a grounder reads of `Dict` observations: one entry, several together, or all of them."""
@@ -40,7 +36,6 @@ class Augmentation:
     """The space of observations with beliefs."""
     grounded: spaces.Space[Any]
     """The space of the part of an observation that the grounder reads."""
-    layout: BeliefLayout
     key: str | None
     """The one entry of a `Dict` observation that the grounder reads; None where it reads several, or all there is."""
     parts: Parts | None = None
@@ -53,7 +48,6 @@ class Augmentation:
         cls,
         space: spaces.Space[Any],
         states: int,
-        layout: BeliefLayout = "dict",
         reads: Reads = None,
         entry: str = BELIEF,
     ) -> Augmentation:
@@ -61,8 +55,6 @@ class Augmentation:
 
         `states`: how many numbers are put beside them; `entry`: what they are.
         """
-        if layout not in get_args(BeliefLayout):
-            raise EnvError(unknown("layout", layout, get_args(BeliefLayout)))
         key, parts = _read(space, reads)
         if parts is not None:
             grounded: spaces.Space[Any] = spaces.Box(-np.inf, np.inf, (parts.width,), parts.dtype.type)
@@ -74,8 +66,7 @@ class Augmentation:
             part = "observations" if key is None else f"the entry '{key}' of observations"
             raise EnvError(f"{part} cannot be read by a grounder: {grounded} is no array of numbers; flatten it")
         belief = spaces.Box(0.0 if entry == BELIEF else -1.0, 1.0, (states,), np.float32)
-        whole = _flat(space, belief) if layout == "flat" else _dict(space, belief, entry)
-        return cls(whole, grounded, layout, key, parts, entry)
+        return cls(_dict(space, belief, entry), grounded, key, parts, entry)
 
     def read(self, observation: Any) -> NDArray[Any]:
         """The part that the grounder reads, of one observation or of a batch."""
@@ -85,8 +76,6 @@ class Augmentation:
 
     def join(self, observation: Any, belief: NDArray[np.float32]) -> Any:
         """An observation with its belief (states,), or a batch of them with theirs (n, states)."""
-        if self.layout == "flat":
-            return np.concatenate([np.asarray(observation), belief], axis=-1, dtype=self.space.dtype)
         if isinstance(observation, dict):
             return {**observation, self.entry: belief}
         return {OBSERVATION: observation, self.entry: belief}
@@ -108,16 +97,6 @@ def _dict(space: spaces.Space[Any], belief: spaces.Box, entry: str) -> spaces.Di
     if entry in space.spaces:
         raise EnvError(f"observations have an entry '{entry}' already ({space[entry]}); rename it, or wrap only once")
     return spaces.Dict({**space.spaces, entry: belief})
-
-
-def _flat(space: spaces.Space[Any], belief: spaces.Box) -> spaces.Box:
-    if not isinstance(space, spaces.Box) or len(space.shape) != 1:
-        raise EnvError(f"layout='flat' needs observations that are a Box with one axis, not {space}; use layout='dict'")
-    dtype = np.dtype(np.float64 if space.dtype == np.float64 else np.float32)
-    low, high = (
-        np.concatenate([ends[0], ends[1]], dtype=dtype) for ends in ((space.low, belief.low), (space.high, belief.high))
-    )
-    return spaces.Box(low, high, dtype=dtype.type)
 
 
 Model = NeuralRewardMachine | MooreMachine | MachineLearning | TaskSet
@@ -152,7 +131,7 @@ def model_for(
     """
     if not isinstance(space, spaces.Space):
         raise EnvError(_no_space(space))
-    augmentation = Augmentation.of(space, 1, "dict", reads)
+    augmentation = Augmentation.of(space, 1, reads)
     make = partial(named_grounder, grounder, augmentation.parts or augmentation.grounded.shape or ())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -164,7 +143,6 @@ def build_tracker(
     space: spaces.Space[Any],
     count: int,
     others: Iterable[object],
-    layout: BeliefLayout,
     belief: Belief,
     reads: Reads,
     record: bool,
@@ -173,7 +151,7 @@ def build_tracker(
     known = as_model(model)
     tracker = Tracker(known, count, belief, record)
     entry = TASK if tracker.views_task else BELIEF
-    augmentation = Augmentation.of(space, tracker.memory.size, layout, reads, entry)
+    augmentation = Augmentation.of(space, tracker.memory.size, reads, entry)
     check_same_task(known, others)
     if isinstance(known, NeuralRewardMachine):
         _check_reads(known, augmentation)
