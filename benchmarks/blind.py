@@ -2,7 +2,7 @@
 
 *Blind*: the best fixed distribution over actions. *Memoryless*: the best policy that sees its cell and remembers
 nothing. Expected returns are sums over all cells, states of the machine and steps of an episode, with no sampling; the
-best is the best of some ascents, so a lower bound. Figures of runs have the same lines, with fewer ascents.
+best is the best of some ascents, so a lower bound.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import tyro
 
 import nrm
 from benchmarks.common import report
+from benchmarks.memoryless import Walk, best_policy
 from nrm.envs import MINECRAFT_SYMBOLS, MinecraftConfig
-from nrm.envs.minecraft.memoryless import Walk, best_policy
 
 
 @dataclass(frozen=True)

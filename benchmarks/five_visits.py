@@ -22,8 +22,8 @@ import tyro
 
 import nrm
 from benchmarks.common import kept_rows, report
+from benchmarks.memoryless import Walk, best_policy
 from nrm.envs import MinecraftConfig
-from nrm.envs.minecraft.memoryless import Walk, best_policy
 from nrm.files import parse_toml
 from nrm.machines import Alphabet, MooreMachine
 from nrm.runs import RunConfig, choose_run

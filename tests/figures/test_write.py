@@ -21,10 +21,10 @@ def test_a_full_grid_gives_every_figure_twice(tmp_path: Path) -> None:
     paths = write_figures(grid(tasks=("1", "5"), envs=("map", "image"), episodes=120), tmp_path / "new")
     assert (dict(matplotlib.rcParams), matplotlib.get_backend()) == before
     assert sorted({path.stem for path in paths}) == [
-        *("figure-2", "grounding-image", "grounding-map", "improvement", "iqm", "profiles", "tasks-image", "tasks-map")
+        *("figure-2", "grounding-image", "grounding-map", "iqm", "tasks-image", "tasks-map")
     ]
     assert {path.suffix for path in paths} == {".svg", ".png"}
-    assert len(paths) == 16
+    assert len(paths) == 12
     for path in paths:
         data = path.read_bytes()
         assert data.startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
@@ -73,7 +73,7 @@ def test_matplotlib_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 def test_agents_of_many_tasks_have_figures_of_their_own(tmp_path: Path) -> None:
     many_run(tmp_path / "runs" / "many", "nrm", steps=600)
     names = {path.stem for path in write_figures(read_records(tmp_path / "runs")[0], tmp_path / "out")}
-    assert names == {"families-letter", "grounding-families-letter", "iqm", "profiles"}
+    assert names == {"families-letter", "grounding-families-letter", "iqm"}
     run(tmp_path / "runs" / "one", "nrm", episodes=20)
     names = {path.stem for path in write_figures(read_records(tmp_path / "runs")[0], tmp_path / "all")}
     assert {"families-letter", "grounding-families-letter", "tasks-map", "grounding-map"} <= names

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.options import WorkOptions
@@ -18,8 +17,6 @@ from nrm.sweeps import PAPER_LISTS, Grid
 if TYPE_CHECKING:
     from nrm.results import Record, ResultRow
     from nrm.sweeps import Outcome
-
-INTERRUPTED = 130
 
 
 def finish(out: Path, outcome: Outcome, quiet: bool = False) -> int:
@@ -40,21 +37,7 @@ def finish(out: Path, outcome: Outcome, quiet: bool = False) -> int:
     if not outcome.interrupted and any(record.done for record in records):
         _write_figures(records, out / "figures")
         _write_report(out, quiet)
-    return INTERRUPTED if outcome.interrupted else 1 if failed else 0
-
-
-def groundability(out: Path, budget: float) -> None:
-    """Write the paper's groundability tables, unless they are there; each measurement may take `budget` seconds."""
-    from nrm.figures import write_groundability
-
-    if any(out.glob("*.md")):
-        return
-    print(f"measuring groundability, at most {budget:g} s per method and task", flush=True)
-    try:
-        write_groundability(out, budget=budget)
-    except MissingExtraError as error:
-        print(f"no figure of groundability: {error}")
-    print(f"groundability tables in {out}")
+    return 130 if outcome.interrupted else 1 if failed else 0
 
 
 def _write_figures(records: list[Record], out: Path) -> None:
@@ -173,33 +156,19 @@ class Sweep(GridOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce(GridOptions, Grid):
-    """Repeat the experiments of the paper: 8 tasks, 3 methods, 5 seeds, 2 environments, and its groundability table.
+    """Repeat the experiments of the paper: 8 tasks, 3 methods, 5 seeds, 2 environments.
 
     The folder --out holds the runs, tables, figures and a report. You can interrupt the command; run it again to
     continue. The exit status is 1 if a run failed; the others are complete.
 
     For example:
       nrm reproduce --out out/paper
-      nrm reproduce --quick --out out/quick
+      nrm reproduce --envs map --seeds 0 1 --total-episodes 1000 --out out/quick
       nrm reproduce --recipe paper --envs map --tasks 1 4 7 --seeds 0 --out out/recipe
     """
 
-    quick: bool = False
-    """A small version that takes minutes: the map environment, 2 seeds, 1,000 episodes, unless other options say so."""
     usual: ClassVar = {**Grid.usual, **PAPER_LISTS}
 
     def run(self) -> int:
-        """Run the grid, and write what the paper shows."""
-        grid = Grid(**{item.name: getattr(self, item.name) for item in fields(Grid)})
-        if self.quick:
-            smaller: dict[str, Any] = {"envs": ("map",), "seeds": (0, 1), "total_episodes": 1000}
-            grid = replace(
-                grid, **{name: new for name, new in smaller.items() if getattr(grid, name) == PAPER_LISTS[name]}
-            )
-            whole = math.prod(len(PAPER_LISTS[axis]) for axis in ("tasks", "envs", "seeds")) * len(Grid.methods)
-            episodes = f"{grid.total_episodes:,} of {PAPER_LISTS['total_episodes']:,} episodes each"
-            print(f"a quick version: {len(grid.cells)} of the paper's {whole} runs, {episodes}")
-        status = self.run_grid(grid)
-        if status != INTERRUPTED:
-            groundability(self.folder / "groundability", budget=0.2 if self.quick else 60.0)
-        return status
+        """Run the grid, and print its table."""
+        return self.run_grid(Grid(**{item.name: getattr(self, item.name) for item in fields(Grid)}))

@@ -34,7 +34,6 @@ from .registry import (
     TaskSpace as TaskSpace,
     find_env as find_env,
     many_task_envs as many_task_envs,
-    WithoutMemory as WithoutMemory,
 )
 from .task_env import (
     TaskEnv as TaskEnv,

@@ -55,15 +55,6 @@ class Spaces(NamedTuple):
     action: gymnasium.Space[Any]
 
 
-class WithoutMemory(NamedTuple):
-    """Expected returns of the best policies that remember nothing."""
-
-    blind: float
-    """Of a fixed distribution over actions."""
-    memoryless: float
-    """Of a policy that sees what is observed."""
-
-
 class EnvConfig:
     """The settings of a kind of environment. Subclasses are frozen dataclasses.
 
@@ -116,10 +107,6 @@ class EnvConfig:
 
     def board(self, machine: MooreMachine, end: End, seed: int) -> Board | None:  # noqa: ARG002
         """How the report draws the environment; None without a drawing."""
-        return None
-
-    def without_memory(self, machine: MooreMachine, end: End) -> WithoutMemory | None:  # noqa: ARG002
-        """Returns of the best policies without memory; None if unknown."""
         return None
 
 

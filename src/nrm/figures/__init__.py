@@ -1,4 +1,4 @@
-"""Pictures of runs and of groundability, for print: vector and PNG, colour-blind-safe, and readable in grey."""
+"""Pictures of runs, for print: vector and PNG, colour-blind-safe, and readable in grey."""
 
 import lazy_loader
 

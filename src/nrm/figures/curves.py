@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +12,6 @@ from nrm.errors import counted
 from nrm.figures.series import Curve, Runs, Series, class_curve, count_note, grounding_curves, learning_curve
 from nrm.figures.style import (
     ACCURACY_LOOKS,
-    BLACK,
-    REFERENCE_LOOKS,
     Look,
     file_part,
     legend_above,
@@ -23,16 +19,7 @@ from nrm.figures.style import (
     new_figure,
     title,
 )
-from nrm.results import (
-    Group,
-    Interval,
-    Record,
-    Strata,
-    iqm,
-    performance_profile,
-    probability_of_improvement,
-    without_memory,
-)
+from nrm.results import Group, Record, Strata, iqm
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +49,6 @@ def figure_2(runs: Runs) -> Iterator[Named]:
         numbers = ", ".join(str(paper.number) for task in tasks if (paper := task.about.paper))
         named = f"{LETTERS.get((env, number), '')}{env}, class {number}"
         _draw(panel, curves, named, f"{'task' if len(tasks) == 1 else 'tasks'} {numbers}; ")
-        _references(panel, tasks)
     _finish(figure, panels, runs, f"return, mean of {runs.window} episodes")
     yield "figure-2", figure
 
@@ -77,7 +63,6 @@ def task_figures(runs: Runs) -> Iterator[Named]:
                     cells = [(series, found) for series in runs.series if (found := runs.of(task, series))]
                     curves = [(series, learning_curve(found, runs.window, axis)) for series, found in cells]
                     _draw(panel, curves, _titled(task))
-                    _references(panel, [task])
                 what = f"{env}: {axis.shown}, mean of {runs.window} episodes"
                 _finish(figure, panels, runs, what, axis.name)
                 yield f"{axis.files}-{file_part(env)}{part}", figure
@@ -140,15 +125,6 @@ def _line(panel: Axes, curve: Curve, look: Look) -> None:
         panel.yaxis.set_major_formatter("{x:.0%}")
 
 
-def _references(panel: Axes, tasks: Sequence[Group]) -> None:
-    """Lines of what the best policies without memory earn, as a mean over the tasks, where that can be computed."""
-    found = [without_memory(task.finished[0]) for task in tasks]
-    for name, (_, look) in REFERENCE_LOOKS.items():
-        earned = [getattr(one, name) for one in found if one is not None]
-        if len(earned) == len(tasks):
-            panel.axhline(sum(earned) / len(earned), color=look.colour, linestyle=look.line, linewidth=1.0, gid=name)
-
-
 def _finish(
     figure: Figure,
     panels: Sequence[Axes],
@@ -158,10 +134,8 @@ def _finish(
     looks: Sequence[tuple[str, Look]] | None = None,
 ) -> None:
     """The legend of some looks, those of the runs if absent, and of what any panel shows; the names of the axes."""
-    drawn = {line.get_gid() for panel in panels for line in panel.lines}
-    references = (shown for name, shown in REFERENCE_LOOKS.items() if name in drawn)
     band = "± deviation over runs" if any(panel.collections for panel in panels) else ""
-    legend_above(figure, [*(runs.looks if looks is None else looks), *references], band)
+    legend_above(figure, runs.looks if looks is None else looks, band)
     name_axes(figure, over, ylabel, runs.left_out)
 
 
@@ -170,83 +144,38 @@ SCORES: dict[str, Callable[[Record], float]] = {
     "all episodes (area)": lambda run: float(run.returns.mean()),
 }
 """What the score of a run is: where it ended, and how fast it came there."""
-
-
 LEAST_SPAN = 5.0
 """Least width of an axis of returns, of the 100 that an episode can pay."""
-Draw = Callable[["Axes", str, str], str]
-"""Draws an environment and a kind of score into a panel, and says what to note above it."""
 
 
-def summary_figures(runs: Runs, seed: int = 0) -> Iterator[Named]:
-    """The three figures; those that compare need two series with a task in common."""
-    intervals, profiles = partial(_intervals, runs, seed), partial(_profiles, runs, seed)
+def summary_figure(runs: Runs, seed: int = 0) -> Iterator[Named]:
+    """The interquartile means of each environment, in a row of panels: one panel for each kind of score."""
     names = [_wrapped(series.label) for series in runs.series]
-    yield "iqm", _figure(runs, runs.envs, intervals, _height(names), "return, interquartile mean and 95 % interval")
-    yield "profiles", _figure(runs, runs.envs, profiles, 2.3, "return", "share of runs that return more")
-    pairs = {env: found for env in runs.envs if (found := _pairs(runs, env))}
-    if pairs:
-        height = max(_height(_pair_names(found)) for found in pairs.values())
-        improvements = partial(_improvements, runs, seed)
-        yield "improvement", _figure(runs, pairs, improvements, height, "probability of improvement and 95 % interval")
-
-
-def _figure(runs: Runs, envs: Iterable[str], draw: Draw, height: float, xlabel: str, ylabel: str = "") -> Figure:
-    """A row of panels for each environment: one panel for each kind of score. A legend where `ylabel` names an axis."""
-    places = [(env, score) for env in envs for score in SCORES]
-    figure, panels = new_figure(len(places), height, tall=bool(ylabel))
+    places = [(env, score) for env in runs.envs for score in SCORES]
+    # Inches that rows with these names take.
+    height = 0.75 + 0.24 * sum(name.count("\n") + 1 for name in names)
+    figure, panels = new_figure(len(places), height, tall=False)
     for (env, score), panel in zip(places, panels, strict=True):
-        title(panel, f"{env}, {score}", draw(panel, env, score))
-    if ylabel:
-        legend_above(figure, runs.looks)
-    name_axes(figure, xlabel, ylabel, runs.left_out)
-    return figure
-
-
-def _height(names: Sequence[str]) -> float:
-    """Inches that rows with these names take."""
-    return 0.75 + 0.24 * sum(name.count("\n") + 1 for name in names)
+        title(panel, f"{env}, {score}", _intervals(runs, seed, panel, env, score))
+    name_axes(figure, "return, interquartile mean and 95 % interval", "", runs.left_out)
+    yield "iqm", figure
 
 
 def _intervals(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
+    """Draw an environment and a kind of score, and say what to note above it."""
     found, note = _comparable(runs, env, score)
-    rows = [(series, iqm(strata, np.random.default_rng(seed))) for series, strata in found]
-    for place, (series, interval) in enumerate(rows):
-        _interval(panel, interval, place, series.look.colour, series.look.marker)
-    _name_rows(panel, [_wrapped(series.label) for series, _ in rows])
+    for place, (series, strata) in enumerate(found):
+        interval, look = iqm(strata, np.random.default_rng(seed)), series.look
+        ends = [interval.low, interval.high]
+        panel.plot(ends, [place, place], color=look.colour, linewidth=5, alpha=0.35, solid_capstyle="butt")
+        panel.plot([interval.estimate], [place], color=look.colour, marker=look.marker, markersize=5)
+    panel.set_yticks(range(len(found)), [_wrapped(series.label) for series, _ in found])
+    panel.set_ylim(len(found) - 0.4, -0.6)
     panel.locator_params(axis="x", nbins=6)
     # A difference that does not matter should not look as if it did.
     low, high = panel.get_xlim()
     missing = max(0.0, LEAST_SPAN - (high - low)) / 2
     panel.set_xlim(low - missing, high + missing)
-    return note
-
-
-def _improvements(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
-    pairs = _pairs(runs, env)
-    for place, (ours, theirs, tasks) in enumerate(pairs):
-        strata = [_strata(runs, tasks, series, score) for series in (ours, theirs)]
-        interval = probability_of_improvement(strata[0], strata[1], np.random.default_rng(seed))
-        _interval(panel, interval, place, BLACK, "o")
-    _name_rows(panel, _pair_names(pairs))
-    panel.axvline(0.5, color=BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
-    panel.set_xlim(-0.03, 1.03)
-    numbers = sorted({len(tasks) for *_, tasks in pairs})
-    least = f"{numbers[0]} to " if len(numbers) > 1 else ""
-    return f"over {least}{counted(numbers[-1], 'task')} in common"
-
-
-def _profiles(runs: Runs, seed: int, panel: Axes, env: str, score: str) -> str:
-    found, note = _comparable(runs, env, score)
-    pooled = np.concatenate([scores for _, strata in found for scores in strata])
-    margin = max(LEAST_SPAN - float(np.ptp(pooled)), 0.06 * float(np.ptp(pooled))) / 2
-    thresholds = np.linspace(pooled.min() - margin, pooled.max() + margin, 201)
-    for series, strata in found:
-        profile = performance_profile(strata, thresholds, np.random.default_rng(seed))
-        colour, line = series.look.colour, series.look.line
-        panel.fill_between(thresholds, profile.low, profile.high, color=colour, alpha=0.15, linewidth=0)
-        panel.plot(thresholds, profile.estimate, color=colour, linestyle=line, linewidth=1.4)
-    panel.set_ylim(-0.03, 1.03)
     return note
 
 
@@ -269,34 +198,6 @@ def _strata(runs: Runs, tasks: list[Group], series: Series, score: str) -> Strat
     return [np.array([SCORES[score](run) for run in runs.of(task, series)]) for task in tasks]
 
 
-def _pairs(runs: Runs, env: str) -> list[tuple[Series, Series, list[Group]]]:
-    """Every two series with tasks in common that differ in the method or in the variant, not in both."""
-    found = []
-    for ours, theirs in combinations(runs.series, 2):
-        if ours.method != theirs.method and ours.variant != theirs.variant:
-            continue
-        tasks = [task for task in runs.tasks_in(env) if runs.of(task, ours) and runs.of(task, theirs)]
-        if tasks:
-            found.append((ours, theirs, tasks))
-    return found
-
-
-def _interval(panel: Axes, interval: Interval, place: int, colour: str, marker: str) -> None:
-    panel.plot(
-        [interval.low, interval.high], [place, place], color=colour, linewidth=5, alpha=0.35, solid_capstyle="butt"
-    )
-    panel.plot([interval.estimate], [place], color=colour, marker=marker, markersize=5)
-
-
-def _pair_names(pairs: Sequence[tuple[Series, Series, list[Group]]]) -> list[str]:
-    return [_wrapped(f"{ours.label} > {theirs.label}") for ours, theirs, _ in pairs]
-
-
 def _wrapped(label: str) -> str:
     """The name of a row; long ones take several lines beside two panels."""
     return textwrap.fill(label, 20)
-
-
-def _name_rows(panel: Axes, labels: list[str]) -> None:
-    panel.set_yticks(range(len(labels)), labels)
-    panel.set_ylim(len(labels) - 0.4, -0.6)

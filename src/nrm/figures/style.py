@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 GREY = "#555555"
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"),
-)
+VERMILION, PURPLE, ORANGE, SKY, BLACK = "#D55E00", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
 MORE_COLOURS = (PURPLE, ORANGE, SKY, BLACK)
 MORE_LINES: tuple[Any, ...] = ((0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 2, 1, 2)), "-")
 
@@ -39,12 +37,6 @@ ACCURACY_LOOKS = {
     "accuracy_modulo_shortcuts": ("up to equivalence", Look(VERMILION, "-", "^")),
 }
 """The label and the look of each accuracy of a grounder."""
-
-REFERENCE_LOOKS = {
-    "memoryless": ("best without memory", Look(GREY, (0, (1, 1.2)), "")),
-    "blind": ("best without observations", Look(GREY, (0, (7, 3)), "")),
-}
-"""The label and the look of each line of a policy without memory."""
 
 
 def further_look(place: int) -> Look:

@@ -29,7 +29,6 @@ from nrm.results import (
     method_order,
     read_records,
     scores_of,
-    without_memory,
 )
 from nrm.shortcuts import Shortcuts, shortcuts
 
@@ -161,7 +160,6 @@ def _task_data(name: str, task: Task, found: Analysis) -> Json:
 def _group_data(group: Group) -> Json:
     # Numbers are about the finished runs, or about all while none is finished.
     counted = group.finished or group.records
-    best = without_memory(counted[0])
     return {
         "env": group.env,
         "task": group.task,
@@ -172,7 +170,6 @@ def _group_data(group: Group) -> Json:
         "finished": len(group.finished),
         **_summary(counted),
         "curves": curves(counted),
-        "without_memory": None if best is None else {name: round(value, 1) for name, value in best._asdict().items()},
     }
 
 

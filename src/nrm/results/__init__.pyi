@@ -1,14 +1,8 @@
-from .groundability import (
-    GroundabilityRow as GroundabilityRow,
-    groundability_markdown as groundability_markdown,
-    measure_groundability as measure_groundability,
-)
 from .groups import (
     Group as Group,
     group_runs as group_runs,
     method_named as method_named,
     method_order as method_order,
-    without_memory as without_memory,
 )
 from .records import (
     ACCURACIES as ACCURACIES,
@@ -23,8 +17,6 @@ from .statistics import (
     Values as Values,
     iqm as iqm,
     moving_mean as moving_mean,
-    performance_profile as performance_profile,
-    probability_of_improvement as probability_of_improvement,
 )
 from .table import (
     ResultRow as ResultRow,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from nrm.agents import METHODS, Method
-from nrm.envs import ENVS, WithoutMemory
+from nrm.envs import ENVS
 from nrm.errors import ConfigError, NrmError
 from nrm.logic import PAPER_TASKS
 from nrm.machines import Task
@@ -180,12 +180,3 @@ def _natural(text: str) -> list[Any]:
     """A key that sorts "task 10" after "task 9"."""
     digits = re.compile(r"(\d+)").split(text)
     return [(len(part.lstrip("0")), part) if place % 2 else part for place, part in enumerate(digits)]
-
-
-@received()
-def without_memory(record: Record) -> WithoutMemory | None:
-    """Of a run's task and environment; None where nobody can compute it."""
-    try:
-        return record.about.without_memory(record.config)
-    except NrmError:  # the module that the environment comes from is gone
-        return None

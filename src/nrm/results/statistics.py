@@ -1,16 +1,16 @@
 """What a handful of runs says, and how sure one can be of it.
 
-Mean and deviation as the paper shows them, and the measures of Agarwal et al., "Deep Reinforcement Learning at the Edge
-of the Statistical Precipice" (2021): interquartile mean, probability of improvement and performance profiles, with
-stratified bootstrap intervals. Scores come as *strata*: one array of runs for each task. Where every task has equally
-many runs this is what the package `rliable` computes; here tasks may differ in their number of runs.
+Mean and deviation as the paper shows them, and the interquartile mean of Agarwal et al., "Deep Reinforcement Learning
+at the Edge of the Statistical Precipice" (2021), with a stratified bootstrap interval. Scores come as *strata*: one
+array of runs for each task. Where every task has equally many runs this is what the package `rliable` computes; here
+tasks may differ in their number of runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,19 +36,12 @@ class Spread:
         return cls(float(checked.mean()), float(checked.std()))
 
 
-@dataclass(frozen=True)
-class Interval:
-    """An estimate and its 95 % bootstrap interval: numbers, or arrays with intervals point by point."""
+class Interval(NamedTuple):
+    """An estimate and its 95 % bootstrap interval."""
 
-    estimate: Any
-    low: Any
-    high: Any
-
-    @classmethod
-    def of(cls, estimate: Any, samples: Values) -> Interval:
-        """The percentile interval along the first axis of what resamples gave."""
-        low, high = np.percentile(samples, [2.5, 97.5], axis=0)
-        return cls(estimate, low, high) if np.ndim(low) else cls(float(estimate), float(low), float(high))
+    estimate: float
+    low: float
+    high: float
 
 
 def interquartile_mean(scores: Values) -> Any:
@@ -61,37 +54,15 @@ def interquartile_mean(scores: Values) -> Any:
 def bootstrap(
     strata: Strata, statistic: Callable[[Values], Any], generator: np.random.Generator, resamples: int = 10_000
 ) -> Interval:
-    """Any statistic of all runs, `(..., runs) -> (...)`, with its stratified bootstrap interval."""
+    """A statistic of all runs, `(..., runs) -> (...)`; each task's runs are resampled on their own."""
     pooled = np.concatenate(_checked(strata))
-    return Interval.of(statistic(pooled), statistic(_resampled(strata, generator, resamples)))
+    low, high = np.percentile(statistic(_resampled(strata, generator, resamples)), [2.5, 97.5])
+    return Interval(float(statistic(pooled)), float(low), float(high))
 
 
 def iqm(strata: Strata, generator: np.random.Generator, resamples: int = 10_000) -> Interval:
     """The interquartile mean over the runs of all tasks, with its interval."""
     return bootstrap(strata, interquartile_mean, generator, resamples)
-
-
-def probability_of_improvement(
-    ours: Strata, theirs: Strata, generator: np.random.Generator, resamples: int = 2000
-) -> Interval:
-    """The probability that a run of ours scores more than one of theirs on the same task; ties count half.
-
-    The mean over tasks of the Mann-Whitney U statistic over the number of pairs. Either side's runs are resampled on
-    their own.
-    """
-    if len(_checked(ours)) != len(_checked(theirs)):
-        raise StatisticsError(f"both sides must have the same tasks, but they have {len(ours)} and {len(theirs)}")
-    pairs = list(zip(ours, theirs, strict=True))
-    drawn = [[_resampled([runs], generator, resamples) for runs in pair] for pair in pairs]
-    won = np.mean([_wins(x, y) for x, y in pairs])
-    return Interval.of(won, np.mean([_wins(x, y) for x, y in drawn], axis=0))
-
-
-def performance_profile(
-    strata: Strata, thresholds: Values, generator: np.random.Generator, resamples: int = 2000
-) -> Interval:
-    """At each threshold the share of runs, over all tasks, that score strictly more, with pointwise intervals."""
-    return bootstrap(strata, lambda runs: (runs[..., None] > thresholds).mean(axis=-2), generator, resamples)
 
 
 def moving_mean(values: Values, window: int = 100) -> Values:
@@ -106,12 +77,6 @@ def _resampled(strata: Strata, generator: np.random.Generator, resamples: int) -
     """(resamples, runs) sampled with replacement within each task."""
     parts = [runs[generator.integers(len(runs), size=(resamples, len(runs)))] for runs in strata]
     return np.concatenate(parts, axis=1)
-
-
-def _wins(ours: Values, theirs: Values) -> Any:
-    """The share of pairs along the last axes that ours win; ties count half."""
-    difference = ours[..., :, None] - theirs[..., None, :]
-    return ((np.sign(difference) + 1) / 2).mean(axis=(-2, -1))
 
 
 def _checked(strata: Strata) -> Strata:

@@ -18,7 +18,7 @@ from gymnasium import spaces
 
 from nrm.agents import METHODS, Trainer, check_new_tasks
 from nrm.aliases import Json
-from nrm.envs import EnvConfig, TaskSpace, WithoutMemory, many_task_envs
+from nrm.envs import EnvConfig, TaskSpace, many_task_envs
 from nrm.errors import ConfigError, FileError, NrmWarning, listing
 from nrm.logic import PAPER_TASKS, PaperTask
 from nrm.machines import (
@@ -112,10 +112,6 @@ class OneTask:
         symbols = self.task.alphabet.symbols
         fitting = (paper for paper in PAPER_TASKS if len(symbols) >= len(paper.formula().atoms()))
         return next((paper for paper in fitting if paper.formula(symbols) == self.task.formula), None)
-
-    def without_memory(self, config: RunConfig) -> WithoutMemory | None:
-        """What the best policies without memory earn; None where nobody can compute it."""
-        return config.env_config.without_memory(self.task.machine(), config.end)
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """The algorithm of that name, or if it is auto the one that suits an environment; and the recipe that does.
@@ -214,9 +210,6 @@ class Family:
     def content(self) -> str:
         """What makes the tasks of two runs the same."""
         return f"family {self.name}"
-
-    def without_memory(self, _: RunConfig) -> None:
-        """Unknown of many tasks."""
 
     def suits(self, env: EnvConfig, algorithm: str) -> tuple[str, str]:
         """PPO, as observations and tasks hardly come again together; and the recipe that the environment names."""

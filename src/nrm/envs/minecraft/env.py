@@ -18,7 +18,7 @@ from nrm.envs.batched import BatchedTasks, Places, SingleEnv
 from nrm.envs.counter_rng import Words, draws, words
 from nrm.envs.grids import ACTIONS, GridDynamics, next_cells
 from nrm.envs.minecraft.images import Painter, tiles
-from nrm.envs.registry import ENVS, Board, OwnEnvConfig, WithoutMemory
+from nrm.envs.registry import ENVS, Board, OwnEnvConfig
 from nrm.envs.task_runner import End
 from nrm.errors import EnvError
 from nrm.machines import Alphabet, MooreMachine
@@ -122,11 +122,6 @@ class MinecraftConfig(OwnEnvConfig):
             actions=ACTIONS,
             drawn=self.layout == "episode",
         )
-
-    def without_memory(self, machine: MooreMachine, end: End) -> WithoutMemory | None:
-        from nrm.envs.minecraft.memoryless import without_memory
-
-        return without_memory(self, machine, end)
 
     @property
     def shape(self) -> tuple[int, int]:

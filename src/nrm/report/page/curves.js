@@ -131,7 +131,6 @@ function drawChart(card, lines, range, charts) {
   picture.append(svg("clipPath", { id: clip }, svg("rect", { x: MARGIN.left, y: MARGIN.top - 2, width: width - MARGIN.left - MARGIN.right + 2, height: height - MARGIN.top - MARGIN.bottom + 4 })));
   axes(picture, { x, y, range, length, unit, width, height, measure });
   const inside = svg("g", { "clip-path": `url(#${clip})` });
-  inside.append(...references(lines[0].group.without_memory, { y, range, width }));
   for (const one of lines) inside.append(...linesOf(one, x, y));
   picture.append(inside);
   card.append(picture);
@@ -167,17 +166,6 @@ function linesOf(one, x, y) {
     for (const run of one.runs) parts.push(svg("path", { class: "line thin", style, d: path(run) }));
   parts.push(svg("path", { class: "line mean", "data-series": seriesName(one.group), style, "stroke-dasharray": dashOf(one.group), d: path(one.mean) }));
   return parts;
-}
-
-/** What the best policies without memory earn, computed exactly: a return below tells of no memory. */
-function references(known, { y, range, width }) {
-  if (!known || view.measure !== "return") return [];
-  const texts = { blind: "best without observations", memoryless: "best without memory" };
-  return Object.entries(texts).filter(([name]) => known[name] >= range[0] && known[name] <= range[1]).flatMap(([name, text]) => {
-    const at = y(known[name]);
-    return [svg("line", { class: `reference ${name}`, x1: MARGIN.left, x2: width - MARGIN.right, y1: at, y2: at }),
-      svg("text", { x: width - MARGIN.right - 4, y: at + 12, "text-anchor": "end" }, `${text}: ${decimal(known[name])}`)];
-  });
 }
 
 function pathOf(points) {

@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from benchmarks.memoryless import Walk, best_policy
 
 import nrm
 from nrm.envs import MinecraftConfig
-from nrm.envs.minecraft.memoryless import Walk, best_policy, without_memory
 from nrm.machines import MooreMachine
 
 ENV = MinecraftConfig(size=(3, 2), items=["gem@2,0", "lava@0,1"], steps=4, slip=0.1)
@@ -47,14 +47,9 @@ def test_returns_and_derivatives_are_those_of_all_ways(formula: str) -> None:
 def test_the_best_by_hand() -> None:
     # On a row of three cells with the gem at its end, going right is best: 2 steps, no memory needed.
     row = MinecraftConfig(size=(3, 1), items=["gem@2,0", "lava@0,0"], start=(1, 0), steps=3)
-    assert without_memory(row, task("F gem"), "outcome") == pytest.approx((100.0, 100.0), abs=0.1)
+    right = Walk.of(task("F gem"), row)
+    assert [best_policy(right, sees) for sees in (False, True)] == pytest.approx([100.0, 100.0], abs=0.1)
     # First to one end and then to the other: the middle has to be left in two ways, so without memory it is a draw.
     both = Walk.of(task("F(lava & F gem)"), row)
     assert best_policy(both, True) < 99.0
     assert best_policy(both, False) <= best_policy(both, True) + 0.01
-
-
-def test_where_places_are_drawn_nothing_is_computed() -> None:
-    assert without_memory(MinecraftConfig(layout="episode"), nrm.compile("F gem", ("gem", "empty")), "outcome") is None
-    drawn = MinecraftConfig(start="random")
-    assert without_memory(drawn, nrm.compile("F gem", ("gem", "empty")), "outcome") is None

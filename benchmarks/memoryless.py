@@ -9,8 +9,7 @@ some starts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from nrm.aliases import FloatArray
 from nrm.envs.batched import BatchedTasks
 from nrm.envs.grids import next_cells
 from nrm.envs.minecraft.env import MinecraftConfig
-from nrm.envs.registry import WithoutMemory
 from nrm.envs.task_runner import End, ending_states
 from nrm.machines import MooreMachine
 
@@ -103,18 +101,3 @@ def best_policy(walk: Walk, sees: bool, starts: int | None = None, iterations: i
         # Cells that are never come to have no slopes and stay as they are.
         policies = np.where(slopes.max(2, keepdims=True) > 0, grown / grown.sum(2, keepdims=True), policies)
     return best
-
-
-def without_memory(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory | None:
-    """What the best policies without memory earn; None where places are drawn, or there are too many."""
-    drawn = config.start_cell is None or any(cell is None for _, cell in config.placements)
-    if drawn or config.cells * machine.states > 2_000:
-        return None
-    return _best(replace(config, observation="map"), machine, end)
-
-
-@lru_cache(maxsize=256)
-def _best(config: MinecraftConfig, machine: MooreMachine, end: End) -> WithoutMemory:
-    """Computed once for the map and for images of it."""
-    walk = Walk.of(machine, config, end)
-    return WithoutMemory(best_policy(walk, False), best_policy(walk, True))
