@@ -140,6 +140,8 @@ class ObservationSpec:
     """Whether the agent is in the middle of all that it sees."""
     local: bool = False
     """Whether what holds is shown at one place of an image."""
+    sensor: tuple[int, int] | None = None
+    """(rows, bins) of a lidar, if a vector ends with one: a row for each kind of thing, a bin for each direction."""
 
     continuous: ClassVar[bool] = True
     """Whether observations cannot be enumerated."""

@@ -7,6 +7,7 @@ import sys
 ENTRY_POINTS = {
     "nrm/Minecraft-v0": "nrm.envs.minecraft.env:MinecraftEnv",
     "nrm/Plane-v0": "nrm.envs.plane.env:PlaneEnv",
+    "nrm/Zones-v0": "nrm.envs.zones:ZonesEnv",
     "nrm/Letters-v0": "nrm.envs.letter.env:LetterEnv",
 }
 

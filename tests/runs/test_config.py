@@ -89,7 +89,7 @@ def test_settings_that_are_gone_are_read_and_named_where_they_did_something() ->
 
 
 def test_environments_name_their_recipe_and_others_follow_the_general_one() -> None:
-    assert recipe_names() == ["continuous", "flat", "letter-image", "paper", "tasks", "tasks-image"]
+    assert recipe_names() == ["continuous", "flat", "letter-image", "paper", "tasks", "tasks-image", "zones"]
     named = {"map": "tasks", "image": "tasks-image", "letter": "tasks", "letter-image": "letter-image", "flat": "flat"}
     for env, recipe in named.items():
         config = choose_run(None, env, "rm", tasks="reach")

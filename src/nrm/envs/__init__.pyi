@@ -46,3 +46,7 @@ from .task_runner import (
 from .vector import (
     GymVectorEnv as GymVectorEnv,
 )
+from .zones import (
+    ZonesConfig as ZonesConfig,
+    ZonesEnv as ZonesEnv,
+)

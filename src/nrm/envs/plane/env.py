@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from nrm.aliases import BoolArray, Symbol
 from nrm.envs.batched import Dynamics, Places, Reader, SingleEnv
 from nrm.envs.counter_rng import Words, draws
 from nrm.envs.grids import initials
-from nrm.envs.plane.config import PlaneConfig
+from nrm.envs.plane.config import Disc, PlaneConfig
+from nrm.envs.registry import OwnEnvConfig
 from nrm.errors import EnvError, UnknownSymbolError
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
@@ -39,32 +40,48 @@ COLOURS = {
 FLOOR, TRAIL, ROBOT = (244, 241, 234), (90, 90, 90), (25, 25, 25)
 
 
-def colour(config: PlaneConfig, name: str) -> tuple[int, int, int]:
+class Scene(Protocol):
+    """What a picture needs to know of a plane."""
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top."""
+
+    @property
+    def placed(self) -> tuple[Disc, ...]:
+        """The discs."""
+
+    @property
+    def names(self) -> tuple[Symbol, ...]:
+        """What they are called."""
+
+
+def colour(scene: Scene, name: str) -> tuple[int, int, int]:
     """How a disc of a name is drawn."""
     if name in COLOURS:
         return COLOURS[name]
-    others = [other for other in config.names if other not in COLOURS]
+    others = [other for other in scene.names if other not in COLOURS]
     red, green, blue = colorsys.hls_to_rgb(others.index(name) / len(others), 0.55, 0.5)
     return round(255 * red), round(255 * green), round(255 * blue)
 
 
 class Painter:
-    """Draws episodes of one configuration at one size."""
+    """Draws what happens in one plane at one size."""
 
-    def __init__(self, config: PlaneConfig, pixels: int) -> None:
+    def __init__(self, scene: Scene, pixels: int) -> None:
         """`pixels`: the longer side of a picture."""
-        left, bottom, right, top = config.bounds
+        left, bottom, right, top = scene.bounds
         self._scale = pixels / max(right - left, top - bottom)
         self._left, self._top = left, top
         width, height = (round(self._scale * extent) for extent in (right - left, top - bottom))
         self._x = left + (np.arange(width) + 0.5) / self._scale
         self._y = top - (np.arange(height) + 0.5) / self._scale
         self._ground = np.full((height, width, 3), FLOOR, dtype=np.float64)
-        for disc in config.placed:
+        for disc in scene.placed:
             # Discs let what they overlap shine through.
-            self._dab(self._ground, disc.x, disc.y, disc.radius, colour(config, disc.name), 0.75)
+            self._dab(self._ground, disc.x, disc.y, disc.radius, colour(scene, disc.name), 0.75)
 
-    def paint(self, trail: NDArray[np.float32]) -> NDArray[np.uint8]:
+    def paint(self, trail: NDArray[Any]) -> NDArray[np.uint8]:
         """(height, width, 3) the plane with a robot that came along `trail` (n, 2)."""
         picture = self._ground.copy()
         for x, y in trail[:-1]:
@@ -87,15 +104,15 @@ class Painter:
         picture[part] = (1 - cover) * picture[part] + cover * np.array(paint)
 
 
-def text(config: PlaneConfig, place: NDArray[np.float32], width: int = 48) -> str:
+def text(scene: Scene, place: NDArray[Any], width: int = 48) -> str:
     """The plane for a terminal: initials in the discs, `@` for the robot, and a legend."""
-    left, bottom, right, top = config.bounds
+    left, bottom, right, top = scene.bounds
     height = max(1, round(width * (top - bottom) / (right - left) / 2))  # characters are twice as high as wide
     x = left + (np.arange(width) + 0.5) * (right - left) / width
     y = top - (np.arange(height) + 0.5) * (top - bottom) / height
     marks = np.full((height, width), " ")
-    letters = initials(config.names)
-    for disc in config.placed:
+    letters = initials(scene.names)
+    for disc in scene.placed:
         marks[np.hypot(x[None, :] - disc.x, y[:, None] - disc.y) <= disc.radius] = letters[disc.name]
     marks[np.abs(y - place[1]).argmin(), np.abs(x - place[0]).argmin()] = "@"
     line = "+" + "-" * width + "+"
@@ -201,27 +218,10 @@ class PlaneDynamics(Dynamics):
         return away
 
     def labels(self, places: Places) -> tuple[Symbol, ...]:
-        inside = self.holds(places["place"])[0]
-        names = tuple(name for name, holds in zip(self.config.names, inside, strict=True) if holds)
-        return names or (() if self.config.empty is None else (self.config.empty,))
+        return disc_labels(self.config, self.holds(places["place"])[0])
 
     def reader(self, alphabet: Alphabet) -> Reader:
-        """At most one disc holds, or every one of them is a bit: either way what holds is a sum."""
-        config = self.config
-        config.check_alphabet(alphabet)
-        empty = alphabet.nothing(config.empty)
-        if config.empty is not None and config.empty not in empty:
-            raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
-        nothing = sum(map(alphabet.weight, empty))
-        added = np.array([alphabet.weight(name) for name in config.names]) - nothing
-
-        def letters(places: Places) -> NDArray[np.int64]:
-            sums: NDArray[np.int64] = nothing + (self.holds(places["place"]) * added).sum(1)
-            return sums
-
-        if alphabet.occurring is None:
-            return letters
-        return partial(_numbered, alphabet, np.array(alphabet.occurring, dtype=np.int64), letters)
+        return disc_reader(self.config, alphabet, lambda places: self.holds(places["place"]))
 
     def scattered(self, count: int, seed: int) -> Places:
         """Points drawn evenly from within the bounds."""
@@ -236,6 +236,33 @@ class PlaneDynamics(Dynamics):
     @cached_property
     def _painter(self) -> Painter:
         return Painter(self.config, 512)
+
+
+def disc_labels(config: OwnEnvConfig, inside: BoolArray) -> tuple[Symbol, ...]:
+    """What holds in the discs `inside` (names,) which the robot is."""
+    names = tuple(name for name, holds in zip(config.names, inside, strict=True) if holds)
+    return names or (() if config.empty is None else (config.empty,))
+
+
+def disc_reader(config: OwnEnvConfig, alphabet: Alphabet, holds: Callable[[Places], BoolArray]) -> Reader:
+    """What a task over an alphabet reads; `holds`: (n, names) which discs the robot is in.
+
+    At most one disc holds, or every one of them is a bit: either way what holds is a sum.
+    """
+    config.check_alphabet(alphabet)
+    empty = alphabet.nothing(config.empty)
+    if config.empty is not None and config.empty not in empty:
+        raise UnknownSymbolError(f"with propositions, say empty=None: nothing holds in no disc, not {config.empty}")
+    nothing = sum(map(alphabet.weight, empty))
+    added = np.array([alphabet.weight(name) for name in config.names]) - nothing
+
+    def letters(places: Places) -> NDArray[np.int64]:
+        sums: NDArray[np.int64] = nothing + (holds(places) * added).sum(1)
+        return sums
+
+    if alphabet.occurring is None:
+        return letters
+    return partial(_numbered, alphabet, np.array(alphabet.occurring, dtype=np.int64), letters)
 
 
 def _numbered(alphabet: Alphabet, occurring: NDArray[np.int64], read: Reader, places: Places) -> NDArray[np.int64]:
