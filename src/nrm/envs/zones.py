@@ -179,14 +179,10 @@ class ZonesDynamics(Dynamics):
 
     def holds(self, places: Places) -> BoolArray:
         """(n, colours) of which colour the zone is that the robot is in."""
-        within: BoolArray = (self._borders(places) <= 0).reshape(-1, len(COLOURS), self.config.each)
-        return np.logical_or.reduce(within, axis=2)
-
-    def _borders(self, places: Places) -> FloatArray:
-        """(n, zones) the distance to the border of each zone, negative within it."""
         away = _away(places)
-        apart: FloatArray = np.sqrt((away * away).sum(2)) - self.config.radius
-        return apart
+        within = (away * away).sum(2) <= self.config.radius**2
+        held: BoolArray = np.logical_or.reduce(within.reshape(-1, len(COLOURS), self.config.each), axis=2)
+        return held
 
     def labels(self, places: Places) -> tuple[Symbol, ...]:
         return disc_labels(self.config, self.holds(places)[0])
@@ -194,13 +190,13 @@ class ZonesDynamics(Dynamics):
     def reader(self, alphabet: Alphabet) -> Reader:
         return disc_reader(self.config, alphabet, self.holds)
 
-    def scattered(self, count: int, seed: int) -> tuple[Places, FloatArray, float]:
+    def scattered(self, count: int, seed: int) -> Places:
         """A layout each, and a robot anywhere among the zones, with any heading and speed."""
         places = self.begin(episode_keys(words([seed]), np.arange(count)))
         side = self.config.spawn + self.config.radius
         drawn = 2 * np.random.default_rng(seed).random((count, 6)) - 1
         places["robot"] = drawn * (side, side, 1.0, 1.0, np.pi, self.config.turn)
-        return places, np.abs(self._borders(places)).min(1), 0.03  # half of a step at full speed
+        return places
 
     def picture(self, way: Sequence[Places]) -> NDArray[np.uint8]:
         """The zones, where the robot was, and where it heads."""

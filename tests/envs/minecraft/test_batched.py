@@ -292,7 +292,7 @@ def test_observations_of_drawn_layouts_can_be_probed() -> None:
     config = MinecraftConfig(observation="image", layout="episode")
     machine = nrm.compile("F pickaxe", "pickaxe lava door gem empty")
     env = BatchedTasks(config, machine, 2)
-    seen, letters, _, _ = env.probe(200, 3)
+    seen, letters = env.probe(200, 3)
     assert seen.shape == (200, *env.shape)
     assert (letters == machine.alphabet.letter("empty")).sum() == 100
     assert len(set(letters.tolist())) == 5
