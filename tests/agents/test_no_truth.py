@@ -24,6 +24,9 @@ CASES = [("one task", name) for name in NAMES] + [("as shipped", name) for name 
 TASKS = {"tests.envs.own:Speaking": "F(mail & F desk)"}
 """Where neither the environment has one of its own nor the registry says what tasks speak of."""
 
+SHORT = {"zones": {"env": {"steps": 30}}}
+"""Settings of environments whose episodes are long."""
+
 
 def lie(env: BatchedEnv) -> None:
     """Let an environment name other labels, and call every state an accepting one."""
@@ -48,7 +51,7 @@ def lie(env: BatchedEnv) -> None:
 def prepared(case: str, name: str) -> Trainer:
     """A short run of NRM at its beginning."""
     space = find_env(name).task_space()
-    settings: dict[str, dict[str, Any]] = {"grounding": {"every": 5, "epochs": 5, "restarts": 1}}
+    settings: dict[str, dict[str, Any]] = {"grounding": {"every": 5, "epochs": 5, "restarts": 1}, **SHORT.get(name, {})}
     options: dict[str, Any] = {"num_envs": 4, "total_timesteps": 450, "settings": settings}
     if case == "one task":
         events = [] if space is None else [event.brief() for event in space.events]
