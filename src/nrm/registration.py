@@ -8,6 +8,8 @@ ENTRY_POINTS = {
     "nrm/Minecraft-v0": "nrm.envs.minecraft.env:MinecraftEnv",
     "nrm/Plane-v0": "nrm.envs.plane.env:PlaneEnv",
     "nrm/Zones-v0": "nrm.envs.zones:ZonesEnv",
+    "nrm/Office-v0": "nrm.envs.office:OfficeEnv",
+    "nrm/Water-v0": "nrm.envs.water:WaterEnv",
     "nrm/Letters-v0": "nrm.envs.letter.env:LetterEnv",
 }
 

@@ -22,6 +22,10 @@ from .minecraft import (
     MinecraftConfig as MinecraftConfig,
     MinecraftEnv as MinecraftEnv,
 )
+from .office import (
+    OfficeConfig as OfficeConfig,
+    OfficeEnv as OfficeEnv,
+)
 from .plane import (
     PlaneConfig as PlaneConfig,
     PlaneEnv as PlaneEnv,
@@ -45,6 +49,10 @@ from .task_runner import (
 )
 from .vector import (
     GymVectorEnv as GymVectorEnv,
+)
+from .water import (
+    WaterConfig as WaterConfig,
+    WaterEnv as WaterEnv,
 )
 from .zones import (
     ZonesConfig as ZonesConfig,

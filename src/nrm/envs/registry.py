@@ -119,8 +119,8 @@ class SymbolsConfig(Checked, EnvConfig):
     empty: Symbol | None = "empty"
     """The symbol for "nothing else"; None if then no proposition is true."""
     steps: Count | None = None
-    """Time limit of an episode. Default: 50 on the grid with items, 75 in LetterWorld, 100 among discs, 1,000 among
-    zones; otherwise that of the environment, or 1,000 if it has no TimeLimit."""
+    """Time limit of an episode. Default: 50 on the grid with items, 75 in LetterWorld, 100 among discs, 600 among
+    balls, 1,000 among zones and in the office; otherwise that of the environment, or 1,000 if it has no TimeLimit."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,7 +137,8 @@ class OwnEnvConfig(SymbolsConfig):
     """Grid with items: map (the position, (2,) float32) or image (from above, (pixels, pixels, 3) uint8). LetterWorld:
     planes (zeros and ones per letter, (size, size, letters) uint8) or image ((8 * size, 8 * size, 3) uint8), with the
     agent in the middle. Discs: position (x and y, (2,) float32) or lidar (for each name and ray the distance to the
-    nearest disc as a share of 2, (names * 16,) float32). Zones: lidar (see the card of `nrm/Zones-v0`)."""
+    nearest disc as a share of 2, (names * 16,) float32). Office: map. Zones: lidar, balls: state (see the cards of
+    `nrm/Zones-v0` and `nrm/Water-v0`)."""
 
     observations: ClassVar[tuple[str, ...]] = ()
     """What can be observed, the usual first."""
@@ -223,7 +224,10 @@ class LabelledConfig(AlphabetSettings, SymbolsConfig):
 ENVS: Registry[type[EnvConfig]] = Registry(
     "environment",
     ("env_names", "parse", "task", "build", "render", "title"),
-    {name: f"nrm.envs.{name}" for name in ("minecraft", "minigrid", "plane", "zones", "letter", "gym")},
+    {
+        name: f"nrm.envs.{name}"
+        for name in ("minecraft", "minigrid", "plane", "zones", "office", "water", "letter", "gym")
+    },
 )
 
 

@@ -104,32 +104,12 @@ class ZonesDynamics(Dynamics):
 
     def begin(self, keys: Words) -> Places:
         """Points that fit one after the other: the zones, then the start."""
-        points, left = np.zeros((len(keys), self.config.zones + 1, 2)), np.arange(len(keys))
-        for attempt in count():
-            points[left], fits = self._layouts(keys[left], attempt)
-            left = left[~fits]
-            if not left.size:
-                break
+        config = self.config
+        points = points_apart(keys, config.zones + 1, config.spawn, config.apart)
         robot = np.zeros((len(keys), 6))
         robot[:, :2] = points[:, -1]
-        robot[:, 4] = _chances(keys, np.array([0]))[:, 0] * (2 * np.pi)
+        robot[:, 4] = chances(keys, np.array([0]))[:, 0] * (2 * np.pi)
         return {"zones": points[:, :-1], "robot": robot}
-
-    def _layouts(self, keys: Words, attempt: int) -> tuple[FloatArray, BoolArray]:
-        """(n, zones + 1, 2) points that are far enough from those before them, and where (n,) such were found."""
-        needed, tries, all_of = self.config.zones + 1, 16, np.arange(len(keys))
-        size = needed * tries * 2
-        drawn = 2 * _chances(keys, 1 + attempt * size + np.arange(size)) - 1
-        tried = self.config.spawn * drawn.reshape(len(keys), needed, tries, 2)
-        free = np.ones((len(keys), needed, tries), dtype=np.bool_)
-        points, fits = np.zeros((len(keys), needed, 2)), np.ones(len(keys), dtype=np.bool_)
-        for number in range(needed):
-            first = free[:, number].argmax(1)
-            fits &= free[all_of, number, first]
-            points[:, number] = tried[all_of, number, first]
-            away = tried[:, number + 1 :] - points[:, number, None, None]
-            free[:, number + 1 :] &= (away * away).sum(3) >= self.config.apart**2
-        return points, fits
 
     def move(
         self,
@@ -235,10 +215,38 @@ def _seen(vectors: FloatArray, heading: FloatArray) -> tuple[FloatArray, FloatAr
     return ahead * x + aside * y, ahead * y - aside * x
 
 
-def _chances(keys: Words, counters: NDArray[np.int64]) -> FloatArray:
+def points_apart(keys: Words, needed: int, spawn: float, apart: float) -> FloatArray:
+    """(n, needed, 2) points of a square with half a side `spawn`, each at least `apart` from those before it."""
+    points, left = np.zeros((len(keys), needed, 2)), np.arange(len(keys))
+    for attempt in count():
+        points[left], fits = _layouts(keys[left], attempt, needed, spawn, apart)
+        left = left[~fits]
+        if not left.size:
+            break
+    return points
+
+
+def _layouts(keys: Words, attempt: int, needed: int, spawn: float, apart: float) -> tuple[FloatArray, BoolArray]:
+    """(n, needed, 2) points that are far enough from those before them, and where (n,) such were found."""
+    tries, all_of = 16, np.arange(len(keys))
+    size = needed * tries * 2
+    drawn = 2 * chances(keys, 1 + attempt * size + np.arange(size)) - 1
+    tried = spawn * drawn.reshape(len(keys), needed, tries, 2)
+    free = np.ones((len(keys), needed, tries), dtype=np.bool_)
+    points, fits = np.zeros((len(keys), needed, 2)), np.ones(len(keys), dtype=np.bool_)
+    for number in range(needed):
+        first = free[:, number].argmax(1)
+        fits &= free[all_of, number, first]
+        points[:, number] = tried[all_of, number, first]
+        away = tried[:, number + 1 :] - points[:, number, None, None]
+        free[:, number + 1 :] &= (away * away).sum(3) >= apart**2
+    return points, fits
+
+
+def chances(keys: Words, counters: NDArray[np.int64]) -> FloatArray:
     """(n, counters) numbers from 0 to 1."""
-    chances: FloatArray = (draws(keys[:, None], counters) >> np.uint64(11)).astype(np.float64) / (1 << 53)
-    return chances
+    found: FloatArray = (draws(keys[:, None], counters) >> np.uint64(11)).astype(np.float64) / (1 << 53)
+    return found
 
 
 class ZonesEnv(SingleEnv):
