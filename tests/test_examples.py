@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+import nrm.report.trials
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -24,9 +28,18 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
         ("environments.py", [], "world-items.png"),
     ],
 )
-def test_examples_run(tmp_path: Path, name: str, options: list[str], written: str) -> None:
-    command = [sys.executable, str(EXAMPLES / name), "--out", str(tmp_path), *options]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+def test_examples_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: list[str], written: str
+) -> None:
+    """In this process, as the libraries take longer to load than most examples to run."""
+    torch.set_num_threads(1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(sys, "argv", [name, "--out", str(tmp_path), *options])
+    monkeypatch.setattr(nrm.report.trials, "EPISODES", 2)
+    try:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    except SystemExit as ended:
+        assert not ended.code
     assert (tmp_path / written).stat().st_size > 1000
 
 

@@ -259,7 +259,7 @@ def test_the_installed_command_finds_modules_in_the_current_folder(outside: Path
 
 
 def test_sweep_and_report(nrm_command: Nrm, outside: Path) -> None:
-    swept = nrm_command("sweep", "grid.toml", "--trust", "--out", "grid", "--processes", "2", "--quiet")
+    swept = nrm_command("sweep", "grid.toml", "--trust", "--out", "grid", "--processes", "1", "--quiet")
     assert swept.status == 0, swept.err + swept.out
     rows = list(csv.DictReader((outside / "grid" / "results.csv").read_text().splitlines()))
     assert {row["env"] for row in rows} == {"row-4", "row-6"}

@@ -13,10 +13,10 @@ from nrm.sweeps import Grid
 from nrm.sweeps.cells import cell_path
 from nrm.sweeps.engines import Engine, Event
 
-SETTINGS = {"grounding": {"every": 40, "epochs": 20, "restarts": 1}}
+SETTINGS = {"grounding": {"every": 40, "epochs": 10, "restarts": 1}}
 GRID = Grid(("1", "3"), methods=("nrm", "rm"), total_episodes=200, num_envs=4, settings=SETTINGS)
 # Ray hears of things a little later: the first run must last a while.
-SMALL = Grid(("1",), methods=("nrm", "rm"), total_episodes=800, num_envs=4, settings=SETTINGS)
+SMALL = Grid(("1",), methods=("nrm", "rm"), total_episodes=400, num_envs=4, settings=SETTINGS)
 
 
 def reference(grid: Grid, store: Path) -> dict[str, str]:

@@ -33,17 +33,16 @@ def compiled_rules(tasks: MachineLike | Sequence[MachineLike], symbols: Sequence
     return found
 
 
-def rule_numbers(rules: TaskSet, tasks: Sequence[Any] | None, count: int) -> list[int]:
+def rule_numbers(rules: TaskSet, given: Sequence[Any] | None, count: int) -> list[int]:
     """(recordings,) the number of each recording's rule, which is given by its text or its number."""
-    if tasks is None:
-        if len(rules) > 1:
-            raise EpisodeError(f"there are {len(rules)} rules; say which each recording is of: tasks=[…]")
-        return [0] * count
-    if len(tasks) != count:
-        raise EpisodeError(f"rules of {len(tasks)} recordings, but there are {count}")
+    named = rules.either([0] * count, None) if given is None else given
+    if named is None:
+        raise EpisodeError(f"there are {len(rules)} rules; say which each recording is of: tasks=[…]")
+    if len(named) != count:
+        raise EpisodeError(f"rules of {len(named)} recordings, but there are {count}")
     places = {name: number for number, name in enumerate(rules.names)}
-    found = [places.get(task, -1) if isinstance(task, str) else int(task) for task in tasks]
-    for number, task in enumerate(found):
-        if not 0 <= task < len(rules):
-            raise EpisodeError(f"recording {number} is of rule {tasks[number]!r}, not of {listing(rules.names)}")
+    found = [places.get(rule, -1) if isinstance(rule, str) else int(rule) for rule in named]
+    for number, rule in enumerate(found):
+        if not 0 <= rule < len(rules):
+            raise EpisodeError(f"recording {number} is of rule {named[number]!r}, not of {listing(rules.names)}")
     return found
