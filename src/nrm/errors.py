@@ -109,7 +109,11 @@ class ConfigError(NrmError):
     """A setting that is unknown or out of range."""
 
 
-class MissingModuleError(ConfigError):
+class ModuleError(ConfigError):
+    """A module of the user's that cannot be imported, or that lacks a name."""
+
+
+class MissingModuleError(ModuleError):
     """A module of the user's that cannot be found here."""
 
 
@@ -172,7 +176,8 @@ def describe(error: BaseException) -> str:
         return str(error)
     frames = extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
+    said = str(error).strip()
+    return f"{type(error).__name__}{said and f': {said}'}{place}"
 
 
 def shorten(text: str, width: int = 60) -> str:

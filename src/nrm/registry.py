@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,7 +13,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-from nrm.errors import ConfigError, MissingModuleError, UntrustedError, describe, listing, suggestion, unknown
+from nrm.errors import (
+    ConfigError,
+    MissingModuleError,
+    ModuleError,
+    UntrustedError,
+    describe,
+    listing,
+    suggestion,
+    unknown,
+)
 
 Value = TypeVar("Value")
 
@@ -35,6 +44,10 @@ class Given:
 
 _GIVEN: ContextVar[Given | None] = ContextVar("given", default=None)
 """None in Python, where whoever writes a name means it."""
+
+
+_THERE: ContextVar[str | None] = ContextVar("there", default=None)
+"""The folder that code of others has gone to."""
 
 
 def given() -> Given | None:
@@ -145,7 +158,7 @@ def import_value(path: str, what: str = "value") -> Any:
     found: Any = import_here(module, path, what)
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ConfigError(f"the module '{module}' has no '{name}'{suggestion(part, _nameable(found))}")
+            raise ModuleError(f"the module '{module}' has no '{name}'{suggestion(part, _nameable(found))}")
         found = getattr(found, part)
     return found
 
@@ -167,17 +180,32 @@ def import_here(module: str, path: str, what: str) -> Any:
     sys.path.insert(0, here)
     try:
         with following(None):  # code that runs means the names that it gives
-            found = import_module(module)
+            found = in_their_folder(import_module, module)
         sys.path.append(here)  # for what it imports later
         return found
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise ConfigError(f"importing '{path}' failed: {describe(error)}") from error
+            raise ModuleError(f"importing '{path}' failed: {describe(error)}") from error
         raise MissingModuleError(
             f"the {what} '{path}' cannot be found: there is no module '{error.name}' here ({here}) or on Python's "
             "path; run the command in the folder that holds it, or add that folder to PYTHONPATH"
         ) from None
     except (Exception, SystemExit) as error:
-        raise ConfigError(f"importing '{path}' failed: {describe(error)}") from error
+        raise ModuleError(f"importing '{path}' failed: {describe(error)}") from error
     finally:
         sys.path.remove(here)
+
+
+def in_their_folder(call: Callable[..., Value], *values: Any, **named: Any) -> Value:
+    """Call code of others. Where it changes the current folder, it is there again next time, and we stay here."""
+    here = os.getcwd()
+    there = _THERE.get() or here
+    if there != here:
+        os.chdir(there)
+    try:
+        return call(*values, **named)
+    finally:
+        if (now := os.getcwd()) != there:
+            _THERE.set(now)
+        if now != here:
+            os.chdir(here)

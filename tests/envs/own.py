@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import gymnasium
@@ -221,3 +222,31 @@ def one_argument(observation: Any) -> str:
 
 ENV = Corridor()
 NUMBER = 3
+
+
+class Failing(Corridor):
+    """Does something odd after some steps, whatever `odd` says; goes to a `folder`."""
+
+    symbols = SYMBOLS
+    odd = ""
+
+    def __init__(self, folder: str = "", render_mode: str | None = None) -> None:
+        super().__init__(render_mode=render_mode)
+        self.folder, self.steps = folder, 0
+
+    def label(self) -> str:
+        return holds(None, {}, self)
+
+    def step(self, action: int) -> Any:
+        observation, *rest = super().step(action)
+        self.steps += 1
+        if self.folder:
+            os.chdir(self.folder)
+        if self.odd == "exit" and self.steps > 100:
+            raise SystemExit(0)
+        odd = {"text": "ten", "object": np.array([object()]), "complex": np.array([1j]), "ragged": [[1], [2, 3]]}
+        return (odd.get(self.odd, observation) if self.steps > 100 else observation, *rest)
+
+    def close(self) -> None:
+        if self.odd == "close":
+            raise SystemExit(7)

@@ -98,7 +98,7 @@ class GymVectorEnv(BatchedEnv):
         self._shown.clear()
         self._time = 0
         self._episode = np.zeros(self.count, dtype=np.int64)
-        observation, info = self.vector.reset(seed=list(self._seeds))
+        observation, info = self._answer(self.vector.reset, seed=list(self._seeds))
         self._letter = np.full(self.count, -1, dtype=np.int64)
         self._task = np.zeros(self.count, dtype=np.int64)
         self._note_tasks(info, np.ones(self.count, dtype=np.bool_))
@@ -118,7 +118,7 @@ class GymVectorEnv(BatchedEnv):
                 f"{self.unrepeatable}. Let reset(seed=…) seed all of its randomness, or start a new run"
             )
         taken: NDArray[Any] = actions.cpu().numpy()
-        observation, reward, terminated, truncated, info = self.vector.step(self.given(taken))
+        observation, reward, terminated, truncated, info = self._answer(self.vector.step, self.given(taken))
         truncated = truncated & ~terminated
         done: NDArray[np.bool_] = terminated | truncated
         final = observed = self._tensor(observation)
@@ -212,6 +212,14 @@ class GymVectorEnv(BatchedEnv):
     def close(self) -> None:
         self.vector.close()
 
+    def _answer(self, call: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        """What the environments answer, if all of their processes are alive."""
+        try:
+            return call(*values, **named)
+        except (EOFError, ConnectionError):
+            self.vector.closed = True  # closing would wait for the answer; the other processes end with this one
+            raise EnvError("the process of an environment has ended; without --env.processes it says why") from None
+
     def _tensor(self, observation: Any) -> Tensor:
         """A copy, because vector environments may write into what they gave."""
         if self._parts is None:
@@ -252,7 +260,7 @@ class GymVectorEnv(BatchedEnv):
 
     def _begin(self, which: NDArray[np.bool_]) -> Tensor:
         keys = [int(key) for key in episode_keys(words(self._seeds), self._episode)]
-        observation, info = self.vector.reset(seed=keys, options={"reset_mask": which})
+        observation, info = self._answer(self.vector.reset, seed=keys, options={"reset_mask": which})
         self._note_tasks(info, which)
         return self._tensor(observation)
 
@@ -264,14 +272,14 @@ class GymVectorEnv(BatchedEnv):
         lengths = np.array([len(history) for history in self._taken])
         longest = int(lengths.max(initial=0))
         idle = self._idle()
-        self.vector.reset(seed=list(self._seeds))
+        self._answer(self.vector.reset, seed=list(self._seeds))
         self._begin(np.ones(self.count, dtype=np.bool_))
         for time in range(longest):
             position = time - (longest - lengths)
             actions = [
                 history[at] if at >= 0 else idle for history, at in zip(self._taken, position.tolist(), strict=True)
             ]
-            *_, terminated, truncated, info = self.vector.step(self.given(np.stack(actions)))
+            *_, terminated, truncated, info = self._answer(self.vector.step, self.given(np.stack(actions)))
             over = (position >= 0) & (terminated | truncated)
             said = np.stack([info["letter"], info["machine_state"]])
             differ = (said != [self._letter, self._final_state]).any(0) & (position == lengths - 1) & (lengths > 0)

@@ -18,7 +18,7 @@ from nrm.errors import ConfigError, FileError
 from nrm.files import LIMITS, read_json
 from nrm.machines import Task, task_from_toml
 from nrm.registry import received
-from nrm.runs import Column, Family, OneTask, Renaming, RunConfig, RunFolder
+from nrm.runs import Column, Family, OneTask, Renaming, RunConfig, RunFolder, sources_of
 
 ACCURACIES = ("accuracy", "balanced_accuracy", "accuracy_modulo_shortcuts")
 """Columns of grounding.csv. The last one is NaN where a task has too many symmetries to look at."""
@@ -166,7 +166,7 @@ def read_record(path: Path) -> Record:
         grounding=part("grounding", grounding),
         cpu_seconds=part("cost", lambda: folder.cpu_seconds() if (path / "cost.json").exists() else None),
         steps=folder.steps(),
-        sources=part("versions", lambda: _sources(path / "versions.json")) or "",
+        sources=part("versions", lambda: sources_of(path)) or "",
         note="; ".join(notes),
     )
 
@@ -240,11 +240,6 @@ def _task(text: str) -> Task:
 
 def _variant(path: Path) -> str:
     return str(read_json(path, dict[str, str | bool]).get("variant", "")) if path.exists() else ""
-
-
-def _sources(path: Path) -> str:
-    """What the modules of the environment were when the run began, where they are not ours."""
-    return str(read_json(path, dict[str, str]).get("sources", "")) if path.exists() else ""
 
 
 def _plausible(columns: dict[str, Column], path: Path, episodes: int | None = None) -> dict[str, Column]:

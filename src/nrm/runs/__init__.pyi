@@ -12,6 +12,7 @@ from .folder import (
     clear_beginnings as clear_beginnings,
     find_run as find_run,
     known_model as known_model,
+    sources_of as sources_of,
     train as train,
     whole_folder as whole_folder,
 )

@@ -193,14 +193,18 @@ def load_weights(path: Path, trainer: Trainer) -> None:
         trainer.history = read_history(path.parent, data["tables"])
 
 
+class MisfitError(FileError):
+    """A file that is whole, but not of this run."""
+
+
 @contextmanager
 def _fitting(path: Path) -> Iterator[None]:
     """Where a saved state may fit nowhere."""
     try:
         yield
     except _MISFITS as error:
-        reason = shorten(f"{type(error).__name__}: {error}".splitlines()[0], 200)
-        raise FileError(f"{path} does not fit this run, or is of another release ({reason})") from None
+        reason = shorten(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+        raise MisfitError(f"{path} does not fit this run, or is of another release ({reason})") from None
 
 
 def check_like(fresh: Any, saved: Any, path: str = "state") -> None:
@@ -265,6 +269,8 @@ def load_policy(path: Path, trainer: Trainer) -> None:
         with _fitting(path), safe_open(path, "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
             trainer.load_weights(_whole(parse_json(file.metadata()["state"], "its header"), tensors))
+    except MisfitError:
+        raise
     except (FileError, OSError, SafetensorError) as error:
         raise FileError(f"{error}; remove {path}: the checkpoint will do") from None
 

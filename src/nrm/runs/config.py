@@ -141,7 +141,7 @@ class RunConfig:
         names = {self.env, *(str(getattr(env, name, "")) for name in ("source", "label"))}
         modules = sorted({name.partition(":")[0] for name in names if CODE.fullmatch(name)})
         files = (getattr(sys.modules.get(module), "__file__", None) for module in modules)
-        texts = [Path(file).read_bytes() for file in files if file]
+        texts = [Path(file).read_bytes() for file in files if file and Path(file).is_file()]
         return hashlib.sha256(b"".join(texts)).hexdigest()[:16] if texts else ""
 
     @property

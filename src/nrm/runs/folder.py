@@ -9,7 +9,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,8 +18,9 @@ import torch
 from nrm.agents import Trainer
 from nrm.errors import (
     ConfigError,
+    EnvError,
     FileError,
-    MissingModuleError,
+    ModuleError,
     NrmError,
     NrmWarning,
     TrainingError,
@@ -169,10 +170,8 @@ class RunFolder:
             check_links(self.path)
             with received(self.trust):
                 return RunConfig.from_json(read_json(self.path / path.name)).within(self.path)
-        except UntrustedError as error:
-            raise UntrustedError(f"{path}: {error}") from None
-        except MissingModuleError as error:
-            raise MissingModuleError(f"{path}: {error}") from None
+        except (UntrustedError, ModuleError) as error:
+            raise type(error)(f"{path}: {error}") from None
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}; {self.way_out}") from None
         except FileError as error:
@@ -239,6 +238,10 @@ class RunFolder:
 
     def _at_beginning(self, device: str | torch.device | None) -> Trainer:
         config = self.config()
+        with suppress(FileError):
+            if (began := sources_of(self.path)) and began != config.sources():
+                changed = f"the source of {config.env} has changed since the run began; it is played as it is now"
+                warnings.warn(changed, NrmWarning, stacklevel=4)
         with received(self.trust):
             taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
             return config.build_trainer(taken, device)
@@ -282,6 +285,12 @@ class RunFolder:
         """The columns of grounding.csv; None without a grounder."""
         path = self.path / "grounding.csv"
         return read_columns(path, GROUNDING) if path.exists() else None
+
+
+def sources_of(path: Path) -> str:
+    """A digest of the modules that a run's environment was of when it began; empty where all of it was ours."""
+    versions = path / "versions.json"
+    return str(read_json(versions, dict[str, str]).get("sources", "")) if versions.exists() else ""
 
 
 def find_run(path: Path | str, *, trust: bool = False) -> RunFolder:
@@ -353,8 +362,8 @@ def train(
         while not trainer.done and not interrupted():
             try:
                 trainer.update()
-            except TrainingError as error:
-                raise TrainingError(f"{error}. {_kept(folder, saved)}") from None
+            except (TrainingError, EnvError) as error:
+                raise type(error)(f"{error}. {_kept(folder, saved)}") from error.__cause__
             events.update(trainer)
             if progress is not None:
                 progress(trainer)

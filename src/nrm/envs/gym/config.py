@@ -34,7 +34,7 @@ from nrm.machines import (
     own_alphabet,
     task_from_text,
 )
-from nrm.registry import import_here, import_value
+from nrm.registry import import_here, import_value, in_their_folder
 
 AnyEnv = gymnasium.Env[Any, Any]
 PREFIX = "gym:"
@@ -62,7 +62,7 @@ def make_env(
         if not isinstance(env, gymnasium.Env):
             raise EnvError(f"{source} gave {type(env).__name__}, not a gymnasium.Env; let it return the environment")
         for path in wrappers:
-            env = _checked(import_value(path, "wrapper"), gymnasium.Wrapper, path)(env)
+            env = in_their_folder(_checked(import_value(path, "wrapper"), gymnasium.Wrapper, path), env)
     except NrmError:
         raise
     except (Exception, SystemExit) as error:
@@ -77,8 +77,9 @@ def _registered(source: str, kwargs: dict[str, Any], render_mode: str | None) ->
     make: Any = gymnasium.make  # its type gives the environment's own arguments the types of its own
     with warnings.catch_warnings():  # an older version than the newest is what was asked for
         warnings.simplefilter("ignore")
-        made: AnyEnv = make(name.rpartition(":")[2], render_mode=render_mode, disable_env_checker=True, **kwargs)
-    return made
+        return in_their_folder(
+            make, name.rpartition(":")[2], render_mode=render_mode, disable_env_checker=True, **kwargs
+        )
 
 
 def _checked(found: Any, kind: type, path: str) -> Any:
@@ -96,7 +97,7 @@ def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv
     try:
         known = inspect.signature(make).parameters
     except (TypeError, ValueError):  # some built-in ones do not say
-        return make(**kwargs)  # type: ignore[no-any-return]
+        return in_their_folder(make, **kwargs)
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
     if render_mode is not None and (takes_any or "render_mode" in known):
         kwargs.setdefault("render_mode", render_mode)
@@ -105,8 +106,7 @@ def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv
             others = [one for one in known if one != "render_mode"]
             there = unknown("argument", name, others) if others else f"'{name}' is given, but it takes no arguments"
             raise EnvError(f"{source}: {there}; see --env.kwargs")
-    made: AnyEnv = make(**kwargs)
-    return made
+    return in_their_folder(make, **kwargs)
 
 
 @ENVS.register
@@ -255,7 +255,7 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._episode += 1
         self._time = 0
         try:
-            shown = self.env.reset(seed=seed, options=options)
+            shown = in_their_folder(self.env.reset, seed=seed, options=options)
             self._check(shown[0])
             return shown
         except NrmError:
@@ -270,7 +270,7 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Step the environment; the last step that an episode without a limit may have is truncated."""
         self._time += 1
         try:
-            stepped: Any = self.env.step(action)
+            stepped: Any = in_their_folder(self.env.step, action)
             self._check(stepped[0])
         except NrmError:
             raise
@@ -308,7 +308,7 @@ class GuardedEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 def closed(env: AnyEnv) -> None:
     """Close an environment; one that fails at that has nothing more to lose."""
     try:
-        env.close()
+        in_their_folder(env.close)
     except (Exception, SystemExit) as error:
         warnings.warn(f"close() of an environment failed: {describe(error)}", NrmWarning, stacklevel=2)
 
