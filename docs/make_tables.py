@@ -159,7 +159,7 @@ def letter_world() -> str | None:
             cells = ["" if one is None else success(one) for one in each]
             frames = cell(ours, [group], Column("", "frames", form=whole))
             rows.append([label, symbols, frames, *cells, cell(ours, [group], Column("", "formulas", form=success))])
-    return drawn(["", "symbols", "frames", *map(str, FORMULAS), "mean"], rows, left=2)
+    return drawn(["", "symbols", "steps", *map(str, FORMULAS), "mean"], rows, left=2)
 
 
 def letter_world_sets() -> str | None:
@@ -207,7 +207,7 @@ def flat_world() -> str | None:
                 frames, mean = Column("", "frames", form=whole), Column("", "published", form=success)
                 label = f"{method.upper()}, {actions}"
                 rows.append([label, symbols, cell(ours, [group], frames), *cells, cell(ours, [group], mean)])
-    return drawn(["", "symbols", "frames", *map(str, FORMULAS), "mean"], rows, left=2)
+    return drawn(["", "symbols", "steps", *map(str, FORMULAS), "mean"], rows, left=2)
 
 
 def flat_tuning() -> str | None:

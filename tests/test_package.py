@@ -26,12 +26,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_works_without_the_source_tree(built: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
         wheel.extractall(tmp_path / "installed")
-    code = "import nrm; print(nrm.__file__); nrm.main(['compile', 'F a & G !b', '--symbols', 'a,b,c'])"
-    code = code.replace("nrm.main", "__import__('nrm.cli', fromlist=['main']).main")
     clean = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
-    done = subprocess.run([sys.executable, "-c", code], env=clean, cwd=tmp_path, capture_output=True, text=True)
-    assert str(tmp_path / "installed") in done.stdout
-    assert "accepting" in done.stdout
+    code = "import sys, nrm.cli; print(nrm.__file__, flush=True); nrm.cli.main(sys.argv[1:])"
+
+    def said(*words: str) -> str:
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.run(command, env=clean, cwd=tmp_path, capture_output=True, text=True).stdout
+
+    compiled, watched = (
+        said("compile", "F a & G !b", "--symbols", "a,b,c"),
+        said("watch", "letter", "--task", "F(a & F b)"),
+    )
+    assert all(str(tmp_path / "installed") in text for text in (compiled, watched))
+    assert "accepting" in compiled
+    assert "task satisfied" in watched  # the pretrained agents are in it
 
 
 def test_the_wheel_has_all_files_of_the_package_and_nothing_else(built: Path) -> None:

@@ -63,6 +63,11 @@ def test_rising_returns_ask_for_more_training() -> None:
     assert "train longer" not in advice({0: 0.5, 100: 0.5})
 
 
+def test_a_run_whose_last_hundred_episodes_succeed_needs_no_advice() -> None:
+    early, late = history({0: 0.9, 100: 0.1}, 900), history({0: 0.03, 100: 0.97}, 100)
+    assert diagnose(History(early.returns + late.returns, early.lengths + late.lengths), ERRAND).advice == ()
+
+
 def test_rewards_that_are_not_explained_point_to_the_grounder() -> None:
     found = history({50: 1.0})
     found.decisions.append(Decided(900, 0.2, 0.6, None, "learn", ""))

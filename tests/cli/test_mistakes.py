@@ -27,6 +27,7 @@ from tests.said import names
         ),
         (("train", "--task", "1", "--grouning.every", "60", "--out", "x"), "'grouning' … 'grounding'"),
         (("train", "--task", "1", "--grounding.every", "0", "--out", "x"), "every"),
+        (("train", "--task", "1", "--method", "nmr"), "'nmr' … 'nrm'"),
     ],
 )
 def test_what_is_said(nrm_command: Nrm, arguments: tuple[str, ...], message: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,19 @@ def test_charts_are_drawn_as_wide_as_they_are(opened: Open) -> None:
     widths = "charts => charts.map((chart) => [chart.viewBox.baseVal.width, chart.clientWidth])"
     for drawn, shown in opened.page.locator(".chart svg[role=img]").evaluate_all(widths):
         assert drawn == pytest.approx(shown, abs=2)
+
+
+def test_a_return_that_never_changes_is_a_line(browser: Any, page: Page, tmp_path: Path) -> None:
+    data = copy.deepcopy(page.data)
+    for group in data["groups"]:
+        for one in group["curves"]["runs"]:
+            one["return"] = [100.0] * len(one["return"])
+    found = Open(browser, replace(page, data=data).write(tmp_path / "index.html").as_uri())
+    drawn = found.page.locator(".mean").first.evaluate("line => [line.outerHTML, line.getBBox().y]")
+    assert "NaN" not in drawn[0]
+    assert 0 <= drawn[1] < 100
+    assert found.trouble == []
+    found.page.context.close()
 
 
 def test_hovering_shows_the_values(opened: Open) -> None:

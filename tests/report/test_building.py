@@ -103,7 +103,7 @@ def test_no_runs(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"no run below .*/a: "):
         build_report(tmp_path)
     (folder / "metrics.csv").unlink()
-    with pytest.raises(FileError, match=r"/a: .*episodes"):
+    with pytest.raises(FileError, match=r"/a: metrics\.csv is missing"):
         build_report(tmp_path)
 
 

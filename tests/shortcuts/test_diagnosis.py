@@ -60,7 +60,7 @@ def test_a_failed_training() -> None:
     assert run.outputs != renamed.outputs
     assert result.accuracy == pytest.approx(0.2)
     assert result.accuracy_modulo_shortcuts == pytest.approx(0.6)
-    assert "training has failed" in result.meaning
+    assert "training has not found it" in result.meaning
 
 
 def test_always_the_commonest_scores_low_when_balanced() -> None:

@@ -53,7 +53,7 @@ def diagnose(history: History, machine: MooreMachine) -> Diagnosis:
     reached, earlier = potentials[-last:], potentials[:-last]
     won = _at(reached, machine.outputs.max())
     advice: tuple[str, ...] = ()
-    if won.mean() < 0.95:
+    if max(won.mean(), won[-100:].mean()) < 0.95:
         few = ("these are too few episodes to say what to change: train longer",)
         advice = few if len(potentials) < 200 else tuple(_advice(history, machine, reached, earlier, won))
     return Diagnosis(last, tuple(_endings(reached, machine)), advice)

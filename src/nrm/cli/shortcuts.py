@@ -77,9 +77,7 @@ class Shortcuts(MachineOptions, JsonOption, CountOption):
         console.print(*body, sep="\n")
         if not found.groundable:
             console.print("Try a remedy with --reward SCHEME or --and FORMULA.")
-            console.print(
-                "Train with a scheme by nrm train --reward SCHEME; give labels by nrm.fit(..., labelled=...)."
-            )
+            console.print("To train: nrm train --reward SCHEME. To label: nrm.fit(..., labelled=...).")
         for line in _listed(found, maps) if self.count else ():
             console.print(line, soft_wrap=True)
         return 0

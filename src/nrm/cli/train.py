@@ -43,7 +43,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
     reward: str | None = None
     """Reward scheme, as in nrm compile. terminal: nothing is paid before the end of an episode."""
     env: str = "map"
-    """Environment: map, image, letter, flat, robot, minigrid:ID, gym:ID, or module:name for your own."""
+    """Environment: map, image, letter, flat, robot, zones, office, water, minigrid:ID, gym:ID, or module:name."""
     method: str = "nrm"
     """rm (symbols given), nrm (symbols learned), automata-learning (symbols given, task learned), pure-learning (both
     learned), rnn, memoryless, or module:name."""
@@ -83,10 +83,10 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
         """The folder of a new run, its configuration and its trainer. What cannot be built leaves no folder behind."""
         from nrm.runs import RunFolder
 
+        config = self._config()
         if self.out is None:
             raise UsageError("the folder of the run is missing: --out FOLDER")
         folder = RunFolder(self.out)
-        config = self._config()
         for note in config.about.notes(config):
             print(note, file=sys.stderr, flush=True)
         try:

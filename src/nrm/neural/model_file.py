@@ -97,7 +97,7 @@ def read_torch(
 def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewardMachine:
     kind, config = content["grounder"]["kind"], content["grounder"]["config"]
     if grounder is None:
-        give = "give it: load_model(path, grounder=YourModule(…))"
+        give = "give an instance: load_model(path, grounder=YourModule(…))"
         if kind == "custom":
             raise ModelFileError(f"the grounder is of a class of your own; {give}")
         try:
@@ -112,7 +112,7 @@ def _rebuild(content: dict[str, Any], grounder: nn.Module | None) -> NeuralRewar
                     raise ModelFileError(f"the weights are not those of the grounder '{kind}' as it is described")
             grounder = made(**config)
         except ConfigError as error:
-            raise ModelFileError(f"{error}; {give}") from None
+            raise ModelFileError(f"{error}; or {give}") from None
     about, weights = content["machine"], content["weights"]
     if "tasks" in about:
         tasks, _ = pool_from_bytes(about["tasks"].numpy().tobytes(), "its tasks")

@@ -75,7 +75,7 @@ def _built(
     stage = partial(partial, progress or (lambda *_: None))
     records, problems = read_records(root, stage("reading runs"))
     begun = [*_begun(root), *(record.path for record in records if not len(record.returns))]
-    unfinished = dict.fromkeys(begun, "started; no episodes are saved yet")
+    unfinished = dict.fromkeys(begun, "metrics.csv is missing or has no episodes; train on, or copy it with the agent")
     records = [record for record in records if len(record.returns)]
     if not records:
         raise FileError(_no_runs(root, problems, unfinished))

@@ -159,7 +159,7 @@ def findings(found: Shortcuts) -> list[str]:
         ]
         lines.append(
             f"{amount(found.rough.class_internal)} of them confuse only {letters} that the task treats alike, "
-            f"{listing(alike, 4)}: harmless for this task."
+            f"{listing(alike, 4)}: harmless for this task{', which needs no remedy' if found.symmetries == 1 else ''}."
         )
     if found.symmetries > 1:
         swaps = [cycles(found, images) for images in found.group.generators]
@@ -186,7 +186,8 @@ def remedies(found: Shortcuts, potential: PotentialRepair | None) -> list[str]:
     try:
         labels = found.labels_needed
         total = many(len(found.alphabet.symbols), found.alphabet.noun)
-        lines.append(f"Label {listing(labels)} ({len(labels):,} of {total}; no smaller set is enough).")
+        label = "For other tasks, label" if found.symmetries == 1 else "Label"
+        lines.append(f"{label} {listing(labels)} ({len(labels):,} of {total}; no smaller set is enough).")
     except LimitError:
         lines.append("Label some symbols; finding a smallest set takes too long here.")
     if potential is not None:

@@ -165,7 +165,7 @@ def _meaning(kind: ShortcutKind | None, accuracy: float, modulo: float, never: S
             f"{unfinished}; more training will not undo the exchange, but {remedy}",
         ),
     }
-    wrong = "rewards can separate it from the true one, so training has failed"
+    wrong = "rewards can separate it from the true one, but training has not found it"
     head, good, noisy = texts.get(kind, ("No shortcut of the task explains this grounding", wrong, wrong))
     said = noisy if modulo < 0.9 else good  # what is wrong above counts as noise
     if kind == "identity" and accuracy >= 0.9:

@@ -92,7 +92,8 @@ function rangeOf(series) {
   if (low > high) return [0, 1];
   // A perfect return is 100 in most tasks: it is always in sight. Bands may reach beyond and are cut off.
   if (view.measure === "return") high = Math.max(high, 100);
-  const step = niceStep(high - low || 1, 5);
+  if (low === high) low = Math.min(0, low - 1);
+  const step = niceStep(high - low, 5);
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
 }
 

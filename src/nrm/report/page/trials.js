@@ -119,12 +119,13 @@ function viewPicture(view, belief, letter) {
     return el("div", { class: `view-cell ${kind}`, title: `${view.letters[place]} ${when}: ${words.join(", ") || "changes nothing"}`, style: { "--much": `${Math.round(100 * size)}%` } }, { lost: "✕", gain: "+", back: "−" }[kind] ?? "");
   };
   const names = view.letters.map((name, place) => el("div", { class: `view-name${view.numbers[place] === letter ? " here" : ""}` }, name));
-  const left = 10 * mean((state) => view.left[state]);
+  const left = 10 * mean((state) => view.left[state]), dead = mean((state) => Math.min(...view.states[state][1]));
+  const rest = left < 0.05 ? "satisfied" : dead > 0.5 ? "violated" : `${plainNumber(Math.round(10 * left) / 10)} steps to go`;
   return [
     el("div", { class: "view", role: "img", "aria-label": "Symbols that help, undo progress or violate the task", style: { "--columns": view.letters.length } },
       el("div", {}), names, el("div", { class: "view-when" }, "now"), view.letters.map((_, place) => cell(0, place, "now")),
       el("div", { class: "view-when" }, "next"), view.letters.map((_, place) => cell(2, place, "next"))),
     el("p", { class: "quiet" }, el("span", { class: "view-key gain" }, "+"), " helps ", el("span", { class: "view-key back" }, "−"), " undoes progress ", el("span", { class: "view-key lost" }, "✕"),
-      ` violates the task · ${left < 0.05 ? "satisfied" : `${plainNumber(Math.round(10 * left) / 10)} steps to go`}${view.hidden ? ` · ${count(view.hidden, "symbol")} not shown` : ""}`),
+      ` violates the task · ${rest}${view.hidden ? ` · ${count(view.hidden, "symbol")} not shown` : ""}`),
   ];
 }
