@@ -23,7 +23,7 @@ setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) ".[draw,bench,figures,minari,minigrid,onnx,parquet,sb3,ray,render,tensorboard,docs,dev]"
+	$(INSTALL) ".[draw,bench,figures,minari,minigrid,notebook,onnx,parquet,sb3,studio,ray,render,tensorboard,docs,dev]"
 	@touch $@ $(READY_DEMO)
 
 # The demo needs few packages; where the tests have been set up, they are there.

@@ -12,6 +12,7 @@ from . import (
     results as results,
     runs as runs,
     sb3 as sb3,
+    studio as studio,
     sweeps as sweeps,
     tracking as tracking,
     wrappers as wrappers,

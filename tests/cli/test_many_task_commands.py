@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from nrm.cli.watch import _ending, wish_line
+from nrm.cli.watch import wish_line
 from nrm.machines import compile_formula, task_view
+from nrm.report import ending
 from tests.cli.conftest import Nrm
 from tests.results.folders import many_run
 
@@ -78,15 +79,15 @@ def test_an_episode_that_the_env_ends_is_not_lost() -> None:
     machine = compile_formula("F a & G !b", "a b c")
     ended = torch.tensor([True])
 
-    def ending(state: int, terminated: torch.Tensor) -> str:
+    def words(state: int, terminated: torch.Tensor) -> str:
         batch = SimpleNamespace(terminated=terminated)
-        return _ending(machine, cast(Any, SimpleNamespace(batch=batch, state=torch.tensor([state]))))
+        return ending(machine, cast(Any, SimpleNamespace(batch=batch, state=torch.tensor([state]))))
 
     first = machine.initial
-    assert ending(machine.step(first, "a"), ended) == "task satisfied"
-    assert ending(machine.step(first, "b"), ended) == "task violated"
-    assert "still open" in ending(first, ended)
-    assert ending(first, ~ended) == "time limit reached"
+    assert words(machine.step(first, "a"), ended) == "task satisfied"
+    assert words(machine.step(first, "b"), ended) == "task violated"
+    assert "still open" in words(first, ended)
+    assert words(first, ~ended) == "time limit reached"
 
 
 def test_what_a_policy_sees_in_words() -> None:

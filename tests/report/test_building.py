@@ -18,8 +18,8 @@ from nrm.figures.series import collect
 from nrm.machines import MooreMachine
 from nrm.registry import received
 from nrm.report import Page, build_report, write_report
-from nrm.report.building import _method_data
-from nrm.report.learned import shortcut_words
+from nrm.report.building import method_data
+from nrm.report.words import shortcut_words
 from nrm.results import read_record, read_records
 from nrm.runs import RunFolder
 from nrm.shortcuts import shortcuts
@@ -39,7 +39,7 @@ def test_what_a_method_does_not_show_is_said_without_contradiction() -> None:
         ("automata-learning", METHODS["automata-learning"].knows, own),
         ("rnn", METHODS["rnn"].knows, METHODS["rnn"].knows),
     ):
-        data = _method_data(name)
+        data = method_data(name)
         assert (data["unread"], data["unbelieved"]) == (unread, unbelieved)
 
 

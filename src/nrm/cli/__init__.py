@@ -20,13 +20,15 @@ from nrm.cli.helping import print_help
 from nrm.cli.monitor import Monitor
 from nrm.cli.report import Report
 from nrm.cli.shortcuts import Shortcuts
+from nrm.cli.studio import Studio
 from nrm.cli.tasks import Tasks
 from nrm.cli.train import Train, more_help
 from nrm.cli.watch import Watch
 from nrm.errors import NrmError, NrmWarning, ShownWarnings, shown, unknown
 from nrm.registry import Given, following
 
-_COMMANDS = (Compile, Check, Monitor, Explain, Shortcuts, Tasks, Train, Evaluate, Watch, Fit, Report, Sweep, Reproduce)
+_TASKS = (Compile, Check, Monitor, Explain, Shortcuts, Tasks)
+_COMMANDS = (*_TASKS, Train, Evaluate, Watch, Fit, Studio, Report, Sweep, Reproduce)
 _BY_NAME: dict[str, type[Any]] = {command.__name__.lower(): command for command in _COMMANDS}
 _HELP, _HELP_ALL = ("-h", "--help"), "--help-all"
 _OVERVIEW = """usage: nrm COMMAND [OPTIONS]
@@ -48,6 +50,7 @@ Train
   fit         learn symbols or a machine from logged episodes
 
 Study
+  studio      open a local page to type tasks, watch agents, and follow runs
   report      write an HTML report on all runs in a folder
   sweep       train every combination in a sweep file
   reproduce   repeat the experiments of the paper

@@ -6,16 +6,14 @@ import json
 import re
 import textwrap
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nrm.aliases import Step
 from nrm.cli.compile import size_of, symbols_of
 from nrm.cli.options import JsonOption, MachineOptions
 from nrm.errors import FormulaError, LimitError, NrmWarning
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, LOOKS_BACK, Reading, inherited_logic, looks_back, read_formula
+from nrm.logic import LANGUAGES, Reading, inherited_logic, read_formula
 from nrm.machines import Alphabet, Task, alphabet_of
-from nrm.shortcuts import Comparison, Explanation, findings
+from nrm.shortcuts import Comparison, Explanation, findings, trace_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,32 +69,11 @@ class Explain(MachineOptions, JsonOption):
 
 
 def _print(said: Explanation, title: str) -> None:
-    task, machine = said.task, said.machine
-    label = LANGUAGES[task.logic].label
-    rows = [("formula", f"{title}  ({label})"), ("over", symbols_of(task.alphabet))]
-    if said.words:
-        rows.append(("in words", said.words))
-    rows.append(("pattern", said.pattern or "none of the named ones"))
-    rows += _traces(said)
-    rows.append(("machine", size_of(machine)))
-    rows.append(("symbols", _teaching(said)))
+    label = LANGUAGES[said.task.logic].label
+    rows = [("formula", f"{title}  ({label})"), ("over", symbols_of(said.task.alphabet)), *said.rows()]
+    rows += [("machine", size_of(said.machine)), ("symbols", _teaching(said))]
     for name, text in rows:
         print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
-
-
-def _traces(said: Explanation) -> list[tuple[str, str]]:
-    if said.satisfying is None:
-        back = said.task.logic == DEFAULT_LOGIC and looks_back(said.task.formula)
-        return [("satisfied", "never: no trace satisfies it" + (f". {LOOKS_BACK}" if back else ""))]
-    if said.unsatisfying is None:
-        return [("satisfied", "always: every trace satisfies it")]
-    later = "; later steps can undo it" if said.undoable else ", whatever follows"
-    rows = [("satisfied", f"by {_steps(said.satisfying)}{later}")]
-    if said.violating is not None:
-        rows.append(("violated", f"by {_steps(said.violating)}, whatever follows"))
-    else:
-        rows.append(("violated", f"never for good; not yet satisfied by {_steps(said.unsatisfying)}"))
-    return rows
 
 
 def _teaching(said: Explanation) -> str:
@@ -114,17 +91,10 @@ def _side_by_side(compared: Comparison) -> str:
         if trace is None:
             lines.append(f"whatever satisfies the {yes} satisfies the {no}")
         else:
-            lines.append(f"{_steps(trace)} satisfies the {yes}, not the {no}")
+            lines.append(f"{trace_text(trace)} satisfies the {yes}, not the {no}")
     shortest = compared.shortest
     assert shortest is not None
-    return "\n".join([f"not equivalent; a shortest trace that separates them: {_steps(shortest)}", *lines])
-
-
-def _steps(trace: Sequence[Step] | None) -> str | None:
-    """A trace as `--trace` takes it; None where there is none."""
-    if trace is None:
-        return None
-    return ",".join(step if isinstance(step, str) else "&".join(step) or "-" for step in trace)
+    return "\n".join([f"not equivalent; a shortest trace that separates them: {trace_text(shortest)}", *lines])
 
 
 def _as_json(said: Explanation, compared: Comparison | None) -> dict[str, object]:
@@ -136,14 +106,14 @@ def _as_json(said: Explanation, compared: Comparison | None) -> dict[str, object
         "symbols": list(task.alphabet.symbols),
         "words": said.words,
         "pattern": said.pattern,
-        "satisfying": _steps(said.satisfying),
-        "violating": _steps(said.violating),
+        "satisfying": trace_text(said.satisfying),
+        "violating": trace_text(said.violating),
         "undoable": said.undoable,
         "states": said.machine.states,
         "letter_classes": said.machine.classes,
         "groundable": said.shortcuts.groundable,
     }
     if compared is not None:
-        only = {"only_first": _steps(compared.only_first), "only_second": _steps(compared.only_second)}
+        only = {"only_first": trace_text(compared.only_first), "only_second": trace_text(compared.only_second)}
         data["against"] = {"equivalent": compared.equivalent, **only}
     return data

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import textwrap
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +17,9 @@ from rich.text import Text
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import LearnedSymbols, learned_lines
 from nrm.cli.options import STUCK, AgentOptions, OutOption
-from nrm.errors import listing, require
+from nrm.errors import listing
 from nrm.files import write_bytes
+from nrm.report import bars, caption, captioned, ending, gif
 
 if TYPE_CHECKING:
     from nrm.agents import Played, Trainer
@@ -68,7 +67,7 @@ class Watch(AgentOptions, OutOption):
         for number, (pictures, shown) in enumerate(played, 1):
             if self.out is not None and not pictures:
                 raise UsageError(f"{config.env} renders no images; drop --out")
-            lines = _caption(machine, shown, number, names)
+            lines = caption(machine, shown, number, names)
             if symbols is not None and shown.read is not None:
                 lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
             lines += _learned_states(trainer, shown)
@@ -80,12 +79,12 @@ class Watch(AgentOptions, OutOption):
             if self.out is None:
                 _show(console, pictures[-1] if pictures else _observation(shown), lines)
             else:
-                frames.append(_captioned(pictures[-1], lines))
+                frames.append(captioned(pictures[-1], lines))
         if self.out is not None:
-            write_bytes(self.out, _gif(frames))
-            print(f"{len(frames)} steps, {_ending(machine, shown)}: wrote {self.out}")
+            write_bytes(self.out, gif(frames))
+            print(f"{len(frames)} steps, {ending(machine, shown)}: wrote {self.out}")
         else:
-            console.print(_ending(machine, shown), markup=False)
+            console.print(ending(machine, shown), markup=False)
             if self.greedy and shown is not None and not bool(shown.batch.terminated[0]):
                 console.print(STUCK)
         if (learned := folder.machines()) is not None:
@@ -139,70 +138,9 @@ def _blocks(image: NDArray[np.uint8]) -> Text:
     return text
 
 
-def _captioned(image: Any, lines: Sequence[str]) -> Any:
-    """The environment, 320 pixels high, with its caption below."""
-    require("PIL", "animations need pillow", "render")
-    from PIL import Image, ImageDraw, ImageFont, ImageOps
-
-    wrapped = [part for line in lines for part in textwrap.wrap(line, 68, subsequent_indent="    ") or [""]]
-    env = ImageOps.contain(Image.fromarray(np.asarray(image)), (320, 320), Image.Resampling.NEAREST)
-    canvas = Image.new("RGB", (460, 320 + 18 * len(wrapped) + 14), "white")
-    canvas.paste(env, ((460 - env.width) // 2, (320 - env.height) // 2))
-    text = "\n".join(wrapped).replace("█", "|")
-    ImageDraw.Draw(canvas).text((8, 326), text, fill="black", font=ImageFont.load_default(size=13))
-    return canvas
-
-
-def _gif(pictures: Sequence[Any]) -> bytes:
-    """Pictures one after the other, the last one longer; all as tall as the tallest."""
-    from PIL import ImageOps
-
-    height = max(picture.height for picture in pictures)
-    same = [ImageOps.pad(one, (one.width, height), color="white", centering=(0, 0)).quantize(96) for one in pictures]
-    buffer = io.BytesIO()
-    waits = [500] * (len(same) - 1) + [1800]
-    same[0].save(buffer, format="GIF", save_all=True, append_images=same[1:], duration=waits, loop=0)
-    return buffer.getvalue()
-
-
-def _caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
-    """What happened at a step, and what the agent believes."""
-    alphabet = machine.alphabet
-    letter = alphabet.letter_name(int(shown.label[0]))
-    action = f"  {names[int(shown.action[0])]}" if names and shown.action.dim() == 1 else ""
-    lines = [f"step {number}{action}  reward {float(shown.batch.reward[0]):+g}  true symbol {letter}"]
-    if shown.said is not None:
-        symbols = shown.said[0]
-        lines[0] += f"  predicted {alphabet.letter_name(int(symbols.argmax()))} ({float(symbols.max()):.0%})"
-    if shown.belief is None:
-        return lines
-    true = int(shown.state[0])
-    return [*lines, *_bars(shown.belief[0].tolist(), {true: "<- true"}, true)]
-
-
 def _learned_states(trainer: Trainer, shown: Played) -> list[str]:
     """What the agent believes of the states of a machine that was learned, which are known by their potentials."""
     if shown.learned is None or trainer.inference is None or not trainer.inference.versions:
         return []
     notes = {state: f"potential {level:g}" for state, level in enumerate(trainer.inference.state_levels)}
-    return _bars(shown.learned[0].tolist(), notes)
-
-
-def _bars(shares: list[float], notes: dict[int, str], first: int | None = None) -> list[str]:
-    """A line for each state with its share, or for the likeliest and the `first`, where there are many."""
-    likeliest = sorted(range(len(shares)), key=lambda state: (state != first, -shares[state]))
-    lines = []
-    for state in sorted(likeliest[:12]):
-        bar = "█" * round(shares[state] * 24)
-        lines.append(f"  state {state:<3} {bar:<24} {shares[state]:4.0%} {notes.get(state, '')}".rstrip())
-    return lines
-
-
-def _ending(machine: MooreMachine, shown: Played | None) -> str:
-    """How the episode ended."""
-    if shown is None or not bool(shown.batch.terminated[0]):
-        return "time limit reached"
-    state = int(shown.state[0])
-    if machine.accepting[state]:
-        return "task satisfied"
-    return "task violated" if machine.dead[state] else "the environment ended the episode; the task is still open"
+    return bars(shown.learned[0].tolist(), notes)

@@ -17,10 +17,11 @@ from nrm.logic import named_formula
 from nrm.machines import Task
 from nrm.registry import received
 from nrm.report.drawing import Tiles, machine_data
-from nrm.report.learned import learned_data, shortcut_words, too_long
+from nrm.report.learned import learned_data
 from nrm.report.page import Page
 from nrm.report.recording import load_agents, noted, record_tasks
 from nrm.report.trials import try_agents
+from nrm.report.words import shortcut_words, too_long
 from nrm.results import (
     Group,
     Record,
@@ -111,7 +112,7 @@ def _built(
         "folder": str(root),
         "written": datetime.now().astimezone().isoformat(timespec="minutes"),
         "version": version("neural-reward-machines"),
-        "methods": [_method_data(name) for name in sorted({group.method for group in groups}, key=method_order)],
+        "methods": [method_data(name) for name in sorted({group.method for group in groups}, key=method_order)],
         "tasks": [
             {"name": name} if task is None else _task_data(name, task, analyses[name])
             for name, task in one_task.items()
@@ -132,7 +133,7 @@ def _analysis(task: Task) -> Analysis:
         return error
 
 
-def _method_data(name: str) -> Json:
+def method_data(name: str) -> Json:
     """What to say of a method: `unread` and `unbelieved` are why it shows no symbols, and no belief over states."""
     method = method_named(name)
     own = "tracks the state of its own learned machine"

@@ -1,41 +1,16 @@
-"""What the page says of a task, and what was learned of its machine."""
+"""What the page says of many tasks, and what was learned of a machine."""
 
 from __future__ import annotations
-
-from itertools import islice
 
 from nrm.aliases import Json
 from nrm.errors import LimitError, listing
 from nrm.machines import TaskSet
 from nrm.report.drawing import machine_data
+from nrm.report.words import MAX_SYMBOLS, too_long
 from nrm.results import Record
 from nrm.runs import LearnedMachines, RunFolder
-from nrm.shortcuts import Shortcuts, breaking_potential, confusions, findings, remedies, task_set_shortcuts
+from nrm.shortcuts import task_set_shortcuts
 from nrm.tracking import Version
-
-MAX_SYMBOLS = 40
-"""Symbols that get a row of their own."""
-
-
-def shortcut_words(found: Shortcuts) -> Json:
-    """Sentences about the task, a row for each symbol, and what to do about what rewards cannot teach."""
-    try:
-        return {
-            "sentences": findings(found),
-            "symbols": [
-                {"name": verdict.symbol, "teachable": verdict.groundable, "confusable": confusions(verdict)}
-                for verdict in islice(found.verdicts, MAX_SYMBOLS)
-            ],
-            "hidden": max(0, len(found.alphabet.symbols) - MAX_SYMBOLS),
-            "repair": remedies(found, breaking_potential(found) if found.symmetries > 1 else None),
-        }
-    except LimitError as error:
-        return too_long(error)
-
-
-def too_long(error: LimitError) -> Json:
-    """The same if the analysis stopped at a limit."""
-    return {"sentences": [f"The analysis stopped: {error}."], "symbols": [], "hidden": 0, "repair": []}
 
 
 def family_words(pool: TaskSet, family: str) -> Json:

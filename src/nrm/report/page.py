@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,20 @@ from pathlib import Path
 from nrm.aliases import Json
 from nrm.files import make_folder, write_text
 
-SCRIPTS = ("base", "filters", "summary", "curves", "machine", "boards", "learned", "trials", "player", "notes", "main")
+SCRIPTS = (
+    "base",
+    "filters",
+    "summary",
+    "curves",
+    "machine",
+    "boards",
+    "learned",
+    "trials",
+    "player",
+    "notes",
+    "theme",
+    "main",
+)
 """The parts of the program, in the order in which they need each other."""
 
 
@@ -36,18 +50,8 @@ class Page:
         The browser runs this very program and no other (a hash in the content security policy), so a text
         from a configuration that were taken for HTML could still do nothing.
         """
-        style = _part("page.css")
-        script = "(() => {\n" + "\n".join(_part(f"{name}.js") for name in SCRIPTS) + "})();\n"
-        policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
-        parts = {
-            "policy": policy,
-            "title": _plain(self.data["title"]),
-            "style": style,
-            "data": _inside_script(self.data),
-            "script": script,
-        }
-        # In one pass, so that nothing inside a part is taken for a place to fill.
-        return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _part("page.html"))
+        scripts = [page_part(f"{name}.js") for name in SCRIPTS]
+        return single_page(self.data["title"], page_part("page.html"), page_part("page.css"), scripts, self.data)
 
     def write(self, out: Path | None = None) -> Path:
         """Write the page, whole or not at all: to `index.html` in the folder if `out` is absent."""
@@ -57,8 +61,26 @@ class Page:
         return path
 
 
-def _part(name: str) -> str:
-    return files("nrm.report").joinpath("page", name).read_text(encoding="utf-8")
+def single_page(
+    title: str, template: str, style: str, scripts: Sequence[str], data: Json, connect: str = "'none'"
+) -> str:
+    """A template with its style, program and data inside; `connect`: what the program may ask."""
+    script = "(() => {\n" + "\n".join(scripts) + "})();\n"
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    parts = {
+        "policy": f"{policy}; connect-src {connect}; base-uri 'none'; form-action 'none'",
+        "title": _plain(title),
+        "style": style,
+        "data": _inside_script(data),
+        "script": script,
+    }
+    # In one pass, so that nothing inside a part is taken for a place to fill.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+
+
+def page_part(name: str, package: str = "nrm.report") -> str:
+    """A file of a page, by the package that it belongs to."""
+    return files(package).joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _plain(text: str) -> str:

@@ -8,6 +8,7 @@ from .choosing import (
 )
 from .config import RunConfig as RunConfig
 from .folder import (
+    PRETRAINED as PRETRAINED,
     RunFolder as RunFolder,
     clear_beginnings as clear_beginnings,
     find_run as find_run,
@@ -18,7 +19,7 @@ from .folder import (
 )
 from .learned_machines import LearnedMachines as LearnedMachines
 from .loaded import LoadedRun as LoadedRun, evaluate as evaluate, load_run as load_run
-from .lock import locked as locked
+from .lock import holder as holder, locked as locked
 from .renamed import (
     RENAMED as RENAMED,
     RENAMED_VALUES as RENAMED_VALUES,

@@ -52,6 +52,24 @@ def locked(folder: Path) -> Iterator[int]:
         os.close(handle)
 
 
+def holder(folder: Path) -> int | None:
+    """The process of this machine that holds a folder; None where nobody does."""
+    import fcntl
+
+    with suppress(OSError, ValueError):
+        host, _, process = (folder / LOCK_FILE).read_text().partition(" ")
+        if host != platform.node() or _has_died(host, process):
+            return None
+        handle = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return int(process)
+        finally:
+            os.close(handle)
+    return None
+
+
 def _has_died(host: str, process: str) -> bool:
     """Whether the process that took the lock is known to be gone."""
     if host == platform.node() and process.isdigit():

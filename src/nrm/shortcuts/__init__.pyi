@@ -25,6 +25,7 @@ from .explanation import (
     compare as compare,
     explain as explain,
     recognised as recognised,
+    trace_text as trace_text,
 )
 from .references import (
     algorithm_1 as algorithm_1,

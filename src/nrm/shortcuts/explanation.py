@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -13,7 +13,17 @@ import numpy as np
 from nrm.aliases import Step
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.errors import LimitError, NrmWarning
-from nrm.logic import DEFAULT_LOGIC, LANGUAGES, PATTERNS, FormulaValue, Term, inherited_logic, read_formula
+from nrm.logic import (
+    DEFAULT_LOGIC,
+    LANGUAGES,
+    LOOKS_BACK,
+    PATTERNS,
+    FormulaValue,
+    Term,
+    inherited_logic,
+    looks_back,
+    read_formula,
+)
 from nrm.machines import Alphabet, MooreMachine, Task, product, shortest_trace
 from nrm.shortcuts.analysis import Shortcuts, shortcuts
 
@@ -92,6 +102,21 @@ class Explanation:
         states = (state for state in range(machine.states) if machine.accepting[state])
         return any(not machine.accepting[target] for state in states for target in machine.targets(state))
 
+    def rows(self) -> list[tuple[str, str]]:
+        """What it says, in a few lines with headings."""
+        rows = [("in words", self.words)] if self.words else []
+        rows.append(("pattern", self.pattern or "none of the named ones"))
+        if self.satisfying is None:
+            back = self.task.logic == DEFAULT_LOGIC and looks_back(self.task.formula)
+            return [*rows, ("satisfied", "never: no trace satisfies it" + (f". {LOOKS_BACK}" if back else ""))]
+        if self.unsatisfying is None:
+            return [*rows, ("satisfied", "always: every trace satisfies it")]
+        later = "; later steps can undo it" if self.undoable else ", whatever follows"
+        rows.append(("satisfied", f"by {trace_text(self.satisfying)}{later}"))
+        if self.violating is not None:
+            return [*rows, ("violated", f"by {trace_text(self.violating)}, whatever follows")]
+        return [*rows, ("violated", f"never for good; not yet satisfied by {trace_text(self.unsatisfying)}")]
+
     @cached_property
     def shortcuts(self) -> Shortcuts:
         """Which symbols rewards can teach."""
@@ -105,6 +130,13 @@ class Explanation:
         formula, named = read_formula(other, logic or inherited_logic(other, self.task.logic))
         task = Task(formula, self.task.alphabet, self.task.reward, logic=named)
         return compare(self.machine, task.machine(self.limits))
+
+
+def trace_text(trace: Sequence[Step] | None) -> str | None:
+    """A trace as `--trace` takes it; None where there is none."""
+    if trace is None:
+        return None
+    return ",".join(step if isinstance(step, str) else "&".join(step) or "-" for step in trace)
 
 
 def explain(

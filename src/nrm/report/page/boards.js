@@ -1,6 +1,15 @@
 /* Pictures of environments, and the learned grounding beside the truth. */
 
-const images = data.tiles.map((uri) => { const image = new Image(); image.src = uri; return image; });
+let images = [], ready = null;
+
+/** Load the pictures that recordings name by their numbers. */
+function loadTiles(uris) {
+  data.tiles = uris;
+  images = uris.map((uri) => { const image = new Image(); image.src = uri; return image; });
+  ready = Promise.all(images.map((image) => image.decode()));
+}
+loadTiles(data.tiles);
+
 const VERDICTS = {
   right: ["✓", "#0b5fae", "correct"],
   alike: ["≈", "#5b6570", "confused with a symbol that the task treats alike: harmless here"],
@@ -122,5 +131,4 @@ function board(caption, recording, letters, marks, title) {
   return el("figure", {}, el("figcaption", {}, caption), canvas);
 }
 
-const ready = Promise.all(images.map((image) => image.decode()));
 const whenImagesAreReady = (draw) => { ready.then(draw); };

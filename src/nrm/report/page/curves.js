@@ -12,13 +12,17 @@ const SMOOTHINGS = [["1", "none"], ["3", "a little"], ["7", "some"], ["15", "muc
 const view = { measure: data.groups.some((group) => group.many) ? "success" : "return", spread: data.groups.every((group) => group.counted >= 5) ? "deviation" : "runs", smoothing: 3 };
 const MARGIN = { top: 22, right: 12, bottom: 30, left: 46 };
 
-function startCurves() {
+function curveTools() {
   const has = (name) => data.groups.some((group) => group.curves.runs.some((run) => run[name]));
   const measures = Object.entries(MEASURES).filter(([name]) => has(name)).map(([name, { label }]) => [name, label]);
-  $("curve-tools").append(
+  $("curve-tools").replaceChildren(
     dropdown("Show", measures, view.measure, (value) => { view.measure = value; drawCharts(); }),
     dropdown("Smoothing", SMOOTHINGS, String(view.smoothing), (value) => { view.smoothing = Number(value); drawCharts(); }),
     dropdown("Around the mean", SPREADS, view.spread, (value) => { view.spread = value; drawCharts(); }));
+}
+
+function startCurves() {
+  curveTools();
   let width = 0;
   new ResizeObserver(([entry]) => {
     if (Math.abs(entry.contentRect.width - width) > 1) { width = entry.contentRect.width; drawCharts(); }
