@@ -26,6 +26,7 @@ from .machines import (
     MooreMachine as MooreMachine,
     Task as Task,
     compile_formula,
+    compile_infinite as compile_infinite,
     difference as difference,
     draw as draw,
     equivalent as equivalent,

@@ -29,10 +29,11 @@ SymbolMap: TypeAlias = Mapping[Symbol, Symbol]
 Argument: TypeAlias = bool | int | float | str
 """The value of an argument that a command line or a file can give."""
 
-End: TypeAlias = Literal["outcome", "absorbing", "limit"]
+End: TypeAlias = Literal["outcome", "absorbing", "limit", "round"]
 """When a task ends an episode. `outcome`: at an accepting state or a failure (the paper's). `absorbing`: at a state
 that no letter leaves. `limit`: only when the environment itself ends, for tasks that can be lost again or hold from
-the start, as `G(a -> F b)`."""
+the start, as `G(a -> F b)`. `round`: at an outcome, but after a success our environments go on from where they are; to
+train on infinite tasks."""
 
 IntArray: TypeAlias = NDArray[np.int32]
 BoolArray: TypeAlias = NDArray[np.bool_]

@@ -12,6 +12,7 @@ from nrm.errors import NrmError
 from nrm.machines import Alphabet, load_task, task_from_text
 from nrm.runs import choose_run
 from nrm.sweeps.grid_file import grid_from_toml
+from tests.cli.conftest import Nrm
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -45,9 +46,9 @@ def test_wrong_language(capsys: pytest.CaptureFixture[str]) -> None:
     status, text = run(capsys, "train", "--task", "1", "--logic", "re", "--out", "nowhere")
     assert status == 2
     assert "--logic re needs a formula" in text
-    status, text = run(capsys, "compile", "F a", "--logic", "ltl")
+    status, text = run(capsys, "compile", "F a", "--logic", "ltlff")
     assert status == 2
-    assert "unknown logic 'ltl'; did you mean 'ltlf'?" in text
+    assert "unknown logic 'ltlff'; did you mean 'ltlf'?" in text
 
 
 def test_a_run_keeps_the_language() -> None:
@@ -120,3 +121,22 @@ def test_past_formulas_are_told_of_their_language(capsys: pytest.CaptureFixture[
         text = " ".join(run(capsys, command, "Y a")[1].split())
         assert "if the formula is to hold at the last step, add --logic ppltl" in text
         assert "ppltl" not in run(capsys, command, "a & !a")[1]
+
+
+def test_infinite_tasks_are_compiled_explained_and_read_back(nrm_command: Nrm, tmp_path: Path) -> None:
+    task = ("GF a & FG !b", "--logic", "ltl", "--symbols", "a,b,c")
+    assert "Inf(0)&Fin(1)" in nrm_command("compile", *task).out
+    assert "marks {1}" in nrm_command("compile", *task).out
+    assert json.loads(nrm_command("explain", *task, "--json").out)["acceptance"] == "Inf(0)&Fin(1)"
+    file = tmp_path / "m.hoa"
+    nrm_command("compile", *task, "--out", str(file))
+    again = nrm_command("compile", str(file), "--logic", "ltl").out
+    assert again.splitlines()[1:] == nrm_command("compile", *task).out.splitlines()[1:]
+    assert "cannot be satisfied" in nrm_command("compile", "GF(a & b)", *task[1:]).out
+
+
+@pytest.mark.parametrize("command", [("check", "--trace", "a"), ("monitor",)])
+def test_commands_for_finite_tasks_refuse_infinite_ones(nrm_command: Nrm, command: tuple[str, ...]) -> None:
+    refused = nrm_command(command[0], "GF a", "--logic", "ltl", "--symbols", "a,b", *command[1:])
+    assert refused.status == 2
+    assert "G F a" in refused.err

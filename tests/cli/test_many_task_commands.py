@@ -113,3 +113,16 @@ def test_symbols_can_be_read_as_the_most_probable_ones(nrm_command: Nrm, obeys: 
     assert json.loads(nrm_command(*options, "--belief", "argmax", "--json").out)["belief"] == "argmax"
     assert "no rewards are read (argmax beliefs)" in nrm_command(*options, "--belief", "argmax").out
     assert "--rewards is --belief filtered now" in nrm_command(*options, "--rewards").err
+
+
+def test_an_infinite_task_is_counted_in_rounds(nrm_command: Nrm, obeys: str) -> None:
+    options = ("evaluate", obeys, "--task", "GF a & G !b", "--logic", "ltl", "--episodes", "5")
+    data = json.loads(nrm_command(*options, "--json").out)
+    assert data["episodes"] == 5
+    assert data["rounds"] == data["accepting_visits"] <= data["mean_length"]
+    assert 0 <= data["violation_rate"] <= 1
+    assert "violation rate" in nrm_command(*options).out
+    assert "so far" in nrm_command("watch", obeys, "--task", "GF a & G !b", "--logic", "ltl").out
+    refused = nrm_command("evaluate", obeys, "--task", "a U G b", "--logic", "ltl")
+    assert refused.status == 2
+    assert "a U G b\n    ^" in refused.err

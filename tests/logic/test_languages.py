@@ -19,7 +19,7 @@ SAYING_THE_SAME = {
 
 
 def test_all_are_registered() -> None:
-    assert LANGUAGES.own == ("ltlf", "ldlf", "ppltl", "re")
+    assert LANGUAGES.own == ("ltlf", "ldlf", "ppltl", "re", "ltlf+", "ppltl+", "ltl")
     assert list(LANGUAGES)[:4] == list(SAYING_THE_SAME)
 
 

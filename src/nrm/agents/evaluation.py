@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nrm.agents.machine_methods import LearnedStates
-from nrm.agents.playing import play
+from nrm.agents.playing import Played, play
 from nrm.agents.training import Trainer
 from nrm.envs import BatchedEnv
-from nrm.machines import LevelCodec, TaskSet
+from nrm.machines import LevelCodec, Rounds, TaskSet
 from nrm.tracking import Accuracy, Belief, Recorder
 
 EDGES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -32,6 +32,45 @@ class TaskOutcome(NamedTuple):
     success_rate: float
     mean_steps: float | None
     """Of successful episodes; None where there are none."""
+
+
+class RoundCounts(NamedTuple):
+    """What became of the episodes of an infinite task: means over them."""
+
+    accepting_visits: float
+    """Steps that show a recurring part of the acceptance condition, and none that must end."""
+    rounds: float
+    """How often all parts that must recur were shown since the last time."""
+    violation_rate: float
+    """The share of episodes after which the task can no longer be satisfied."""
+
+
+class _RoundCounter:
+    """Counts along the true letters of N environments."""
+
+    def __init__(self, tasks: Rounds, count: int) -> None:
+        self._whole, self._union = tasks.infinite[0], tasks.union
+        self._states = np.full(count, self._whole.moore.initial, dtype=np.int64)
+        self._now = np.zeros((3, count))
+        self._done: list[NDArray[np.float64]] = []
+
+    def add(self, played: Played, active: NDArray[np.bool_]) -> None:
+        """Count a step, and the episodes that end with it where they are `active` (envs,)."""
+        reached, done = played.state.numpy(), played.done.numpy()
+        self._states = self._whole.moore.moves.take(self._states, played.label.numpy())
+        self._now += (
+            self._whole.moore.accepting[self._states],
+            self._union.accepting[reached],
+            self._union.dead[reached],
+        )
+        self._done += list(self._now[:, done & active].T)
+        self._now[:, done] = 0
+        self._states[done] = self._whole.moore.initial
+
+    @property
+    def counts(self) -> RoundCounts:
+        """The means over episodes."""
+        return RoundCounts(*np.mean(self._done, axis=0).tolist())
 
 
 @dataclass(frozen=True)
@@ -51,6 +90,8 @@ class Evaluation:
     """How often the grounder names what is seen, over the steps of the episodes."""
     by_task: tuple[TaskOutcome, ...] = ()
     """Task by task."""
+    rounds: RoundCounts | None = None
+    """Of an infinite task."""
 
 
 def evaluate(
@@ -77,8 +118,11 @@ def evaluate(
     learned = LearnedStates(machine, inference.hypothesis.states) if inference and inference.versions else None
     said: list[Tensor] = []
     letters: list[Tensor] = []
+    counter = _RoundCounter(env.tasks, env.count) if isinstance(env.tasks, Rounds) else None
     for played in play(trainer, env, seed, greedy, belief):
         active = left > 0
+        if counter is not None:
+            counter.add(played, active)
         recorder.add(played.batch.reward.numpy(), played.batch.final_observation.numpy())
         if tracks and played.belief is not None:
             believed = played.belief.argmax(-1).numpy()
@@ -115,6 +159,7 @@ def evaluate(
         else None,
         grounding=grounding,
         by_task=_by_task(env.tasks, np.array(tasks), np.array(successes), np.array(lengths)),
+        rounds=None if counter is None else counter.counts,
     )
 
 

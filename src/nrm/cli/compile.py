@@ -16,12 +16,15 @@ from nrm.files import write_bytes
 from nrm.machines import (
     FORMATS,
     Alphabet,
+    InfiniteMachine,
     MooreMachine,
     Run,
+    infinite_to_hoa,
     machine_text,
     minimise,
     render,
     text_picture,
+    to_dot,
 )
 
 Form = Literal["text", "json", "dot", "hoa", "rm", "svg", "png"]
@@ -44,13 +47,15 @@ class Compile(MachineOptions, OutOption):
 
     def run(self) -> int:
         """Compile, then print or write."""
-        source = self.source()
+        source = self.any_source()
         machine = source.machine
         form = self.format or self._form_by_ending()
         if form == "png" and self.out is None:
             raise UsageError("a PNG needs a file; add --out FILE.png")
         if source.paid and form in ("rm", "json", "hoa"):
             raise UsageError(f"--format {form} would be read back as potentials; drop --txt rewards, or draw it (svg)")
+        if source.infinite is not None and form in ("rm", "json"):
+            raise UsageError(f"--format {form} holds machines of finite tasks; an infinite one is written as hoa")
         content = _content(source, form)
         if self.out is None:
             sys.stdout.write(content.decode())
@@ -69,6 +74,8 @@ class Compile(MachineOptions, OutOption):
 
 
 def _content(source: Source, form: Form) -> bytes:
+    if source.infinite is not None:
+        return _infinite_content(source, source.infinite, form)
     match form:
         case "svg" | "png":
             return render(source.machine, form, source.title)
@@ -78,9 +85,32 @@ def _content(source: Source, form: Form) -> bytes:
             return machine_text(source.machine, form, source.title).encode()
 
 
+def _infinite_content(source: Source, machine: InfiniteMachine, form: Form) -> bytes:
+    """The same with sets of marks in the place of potentials."""
+    shown = machine.marks_text
+    match form:
+        case "svg" | "png":
+            return render(machine.moore, form, f"{source.title}\n{machine.acceptance}", shown)
+        case "dot":
+            return to_dot(machine.moore, source.title, shown).encode()
+        case "hoa":
+            return infinite_to_hoa(machine, source.title).encode()
+        case _:
+            picture = text_picture(machine.moore, output=lambda marks: f"marks {shown(marks)}")
+            return f"{summary(source)}\n\n{picture}\n".encode()
+
+
 def size_of(machine: MooreMachine) -> str:
     """The number of states and symbol classes, or the size of the diagrams in their place."""
     return f"{counted(machine.states, 'state')}, {machine.moves.extent.replace(' class', ' symbol class')}"
+
+
+def accepts(machine: InfiniteMachine) -> str:
+    """When an infinite trace is accepted, and what marks stand for."""
+    if not machine.live[machine.moore.initial]:
+        return "nothing: its acceptance cannot be reached"
+    marks = "; ".join(f"{mark}: {said}" for mark, said in enumerate(machine.statements))
+    return f"{machine.acceptance}{marks and f', with marks {marks}'}"
 
 
 def symbols_of(alphabet: Alphabet) -> str:
@@ -96,11 +126,14 @@ def summary(source: Source) -> str:
         scheme = "paid on entering a state" if source.paid else "as in the file"
     least = minimise(machine).states if source.from_file else machine.states
     size = "minimal" if least == machine.states else f"{least} when minimised"
+    rewards = f"rewards   {scheme}: potentials {listing([f'{level:.4g}' for level in machine.levels])}"
+    if source.infinite is not None:
+        rewards = f"accepts   {accepts(source.infinite)}"
     lines = [
         f"{'file' if source.from_file else 'formula':<9} {source.title}",
         f"{alphabet.heading:<9} {symbols_of(alphabet)}",
         f"machine   {size_of(machine)}, {size}",
-        f"rewards   {scheme}: potentials {listing([f'{level:.4g}' for level in machine.levels])}",
+        rewards,
     ]
     return "\n".join([*lines, *(f"note      {note}" for note in source.notes)])
 

@@ -17,7 +17,7 @@ from nrm.settings import Count
 
 if TYPE_CHECKING:
     from nrm.agents import Evaluation, Trainer
-    from nrm.machines import TaskSet
+    from nrm.machines import Rounds, TaskSet
     from nrm.runs import RunConfig, RunFolder
 
 
@@ -30,12 +30,14 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
     """Test a trained agent on new episodes, with greedy and with sampled actions.
 
     An agent of many tasks is tested on --task, one formula, or on unseen tasks from a sampler, --family. Without
-    either, it is tested on ten of its training tasks. Actions are sampled, unless --greedy is given.
+    either, it is tested on ten of its training tasks. Actions are sampled, unless --greedy is given. Of an infinite
+    task (--logic ltl), accepting visits, rounds and violations are counted.
 
     For example:
       nrm evaluate runs/gem
       nrm evaluate runs/letters --task "F(a & F b) & G !c"
       nrm evaluate runs/letters --family reach --count 100 --json
+      nrm evaluate letter --task "GF a & GF b & G !c" --logic ltl
     """
 
     episodes: Count = 100
@@ -48,6 +50,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         """Play and print."""
         import torch
 
+        from nrm.machines import Rounds
         from nrm.runs import Family, OneTask, find_run
 
         self.chosen_family()
@@ -57,8 +60,31 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         if trainer.reached and not trainer.done:  # a copied agent does not tell how far it was trained
             amount = f"{trainer.reached:,} of {config.amount:,} {config.unit}"
             print(f"nrm: the run is unfinished: {amount}", file=sys.stderr)
+        if self.task is not None or isinstance(config.about, OneTask):
+            tasks = config.about.tested(trainer, config, self.task_text)
+            if isinstance(tasks, Rounds):
+                return self._go_on(trainer, config, tasks)
         play = {OneTask: self._repeat, Family: self._execute}[type(config.about)]
         return play(folder, trainer, config)
+
+    def _go_on(self, trainer: Trainer, config: RunConfig, tasks: Rounds) -> int:
+        """An infinite task: its rounds, in episodes that go on to the time limit or a violation."""
+        from nrm.agents import evaluate, unrewarded
+
+        belief = self.belief or unrewarded(trainer.learner.memory)
+        env = config.build_env(min(self.episodes, config.about.side_by_side), tasks)
+        found = evaluate(trainer, env, self.episodes, self.seed, greedy=self.greedy, belief=belief)
+        assert found.rounds is not None
+        figures: Figures = {**found.rounds._asdict(), "mean_length": found.mean_length}
+        if self.json:
+            about = {"task": tasks.names[0], "episodes": found.episodes}
+            print(json.dumps({**about, **figures, "belief": belief, "sampled": not self.greedy}))
+        else:
+            print(f"{tasks.names[0]}  ({found.episodes} episodes)")
+            rows = [(key.replace("_", " "), cell(key, value)) for key, value in figures.items()]
+            plain_console().print(table(("mean of an episode", ""), rows, numbers=("",)))
+            print(f"{'greedy' if self.greedy else 'sampled'} actions, {_reads(belief)}")
+        return 0
 
     def _repeat(self, folder: RunFolder, trainer: Trainer, config: RunConfig) -> int:
         """The task that the agent was trained on: how well it does, greedily and by sampling."""

@@ -6,14 +6,16 @@ import json
 import re
 import textwrap
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nrm.cli.compile import size_of, symbols_of
+from nrm.cli.arguments import UsageError
+from nrm.cli.compile import accepts, size_of, symbols_of
 from nrm.cli.options import JsonOption, MachineOptions
 from nrm.errors import FormulaError, LimitError, NrmWarning
 from nrm.logic import LANGUAGES, Reading, inherited_logic, read_formula
-from nrm.machines import Alphabet, Task, alphabet_of
-from nrm.shortcuts import Comparison, Explanation, findings, trace_text
+from nrm.machines import Alphabet, InfiniteMachine, Task, alphabet_of
+from nrm.shortcuts import Comparison, Explanation, findings, shortcuts, trace_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,8 @@ class Explain(MachineOptions, JsonOption):
 
     def run(self) -> int:
         """Explain, then print."""
+        if self.resolve().is_infinite:
+            return self._infinite(self.resolve())
         said = Explanation(self._task(), self.limits)
         compared = None if self.against is None else self._compared(said)
         if self.json:
@@ -42,6 +46,23 @@ class Explain(MachineOptions, JsonOption):
             if compared is not None:
                 print(_side_by_side(compared))
         return 0 if compared is None or compared.equivalent else 1
+
+    def _infinite(self, task: Task) -> int:
+        """An infinite task: what it says, and when a trace is accepted."""
+        if self.against is not None:
+            raise UsageError("--against compares finite tasks; drop it")
+        language, machine = LANGUAGES[task.logic], InfiniteMachine.of(task, self.limits)
+        words = str(language.words(task.formula)) if language.words else ""
+        if self.json:
+            about = {"formula": str(task.formula), "logic": task.logic, "kind": task.alphabet.kind, "words": words}
+            marks = {"acceptance": machine.acceptance, "marks": machine.statements, "states": machine.moore.states}
+            satisfiable = bool(machine.live[machine.moore.initial])
+            print(json.dumps({**about, "symbols": task.alphabet.symbols, **marks, "satisfiable": satisfiable}))
+            return 0
+        rows = [("formula", f"{self.title(task)}  ({language.label})"), ("over", symbols_of(task.alphabet))]
+        rows += [("in words", words), ("accepts", accepts(machine)), ("machine", size_of(machine.moore))]
+        _rows([*rows, ("symbols", " ".join(findings(shortcuts(machine.moore))))])
+        return 0
 
     def _task(self) -> Task:
         """The task; with a second formula, over the propositions of both where none are named."""
@@ -71,7 +92,10 @@ class Explain(MachineOptions, JsonOption):
 def _print(said: Explanation, title: str) -> None:
     label = LANGUAGES[said.task.logic].label
     rows = [("formula", f"{title}  ({label})"), ("over", symbols_of(said.task.alphabet)), *said.rows()]
-    rows += [("machine", size_of(said.machine)), ("symbols", _teaching(said))]
+    _rows([*rows, ("machine", size_of(said.machine)), ("symbols", _teaching(said))])
+
+
+def _rows(rows: Sequence[tuple[str, str]]) -> None:
     for name, text in rows:
         print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
 

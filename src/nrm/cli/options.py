@@ -9,14 +9,25 @@ from typing import Any, ClassVar, Literal
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
 from nrm.errors import NrmError, shorten
-from nrm.logic import DEFAULT_LOGIC, LOOKS_BACK, check_named, is_paper_task, looks_back, named_formula, read_formula
+from nrm.logic import (
+    DEFAULT_LOGIC,
+    LOOKS_BACK,
+    check_named,
+    is_infinite,
+    is_paper_task,
+    looks_back,
+    named_formula,
+    read_formula,
+)
 from nrm.machines import (
     AlphabetSettings,
+    InfiniteMachine,
     MooreMachine,
     RewardScheme,
     Task,
     alphabet_of,
     is_machine_file,
+    load_infinite,
     load_machine,
     load_task,
     own_alphabet,
@@ -175,11 +186,16 @@ class Source:
     """Whether the outputs are what a step pays, instead of potentials."""
     looks_back: bool = False
     """Whether the formula is of LTLf and looks back only."""
+    infinite: InfiniteMachine | None = None
+    """The infinite task that the machine is of, with sets of marks for outputs."""
 
     @property
     def notes(self) -> list[str]:
         """What is odd about the task: that it can never be satisfied, always is, or is from the start."""
         machine = self.machine
+        if self.infinite is not None:
+            live = self.infinite.live[machine.initial]
+            return [] if live else [f"the task {unsatisfiable(machine.alphabet)}: its acceptance cannot be reached"]
         if not machine.accepting.any():
             back = f". {LOOKS_BACK}" if self.looks_back else ""
             return [f"the task {unsatisfiable(machine.alphabet)}: no state is accepting{back}"]
@@ -233,6 +249,16 @@ class MachineOptions(TaskOptions, AlphabetSettings, StatesSetting):
     def title(self, task: Task) -> str:
         """The formula of a task; of one that was typed the text itself."""
         return task.title if self.says_everything else shorten(" ".join(task.name.split()), 400)
+
+    def any_source(self) -> Source:
+        """The machine that the options name, of finite or infinite traces."""
+        if is_infinite(self.logic) and (self.task or "").endswith(".hoa"):
+            loaded, title = load_infinite(str(self.task)), Path(str(self.task)).name
+        elif is_machine_file(self.task_text or "") or not (task := self.resolve()).is_infinite:
+            return self.source()
+        else:
+            loaded, title = InfiniteMachine.of(task, self.limits), self.title(task)
+        return Source(loaded.moore, title, None, infinite=loaded)
 
     def source(self) -> Source:
         """The machine that the options name."""

@@ -53,7 +53,7 @@ class Shortcuts(MachineOptions, JsonOption, CountOption):
 
     def run(self) -> int:
         """Analyse, then print."""
-        source = self.source()
+        source = self.any_source()
         first, scheme = source.machine, source.scheme
         if self.count and not first.alphabet.is_listable:
             raise UsageError(f"--count is for at most {MAX_LISTED} propositions; drop it")

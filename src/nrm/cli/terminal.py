@@ -58,7 +58,8 @@ def print_records(title: str, headings: Mapping[str, str], records: Sequence[Map
 def cell(key: str, value: object) -> str:
     """A value of a table: shares in percent, and a dash for what is unknown."""
     if isinstance(value, float):
-        return f"{value:.1%}" if "success" in key or "worst" in key or "accuracy" in key else f"{round(value, 1):g}"
+        share = any(word in key for word in ("success", "worst", "accuracy", "violation"))
+        return f"{value:.1%}" if share else f"{round(value, 1):g}"
     return "-" if value is None else str(value)
 
 

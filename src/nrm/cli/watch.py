@@ -17,7 +17,7 @@ from rich.text import Text
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import LearnedSymbols, learned_lines
 from nrm.cli.options import STUCK, AgentOptions, OutOption
-from nrm.errors import listing
+from nrm.errors import counted, listing
 from nrm.files import write_bytes
 from nrm.report import bars, caption, captioned, ending, gif
 
@@ -44,6 +44,7 @@ class Watch(AgentOptions, OutOption):
         import torch
 
         from nrm.agents import action_names, film
+        from nrm.machines import Rounds
         from nrm.runs import find_run
 
         if self.out is not None and self.out.suffix.lower() != ".gif":
@@ -51,9 +52,10 @@ class Watch(AgentOptions, OutOption):
         torch.set_num_threads(1)
         folder = find_run(self.folder)
         trainer, config = folder.load_policy(), folder.config()
-        machine = config.about.chosen(trainer, config, self.task_text)
+        tasks = config.about.chosen(trainer, config, self.task_text)
+        machine, rounds = tasks.union, 0
         mode = "ansi" if self.out is None else "rgb_array"
-        env = config.env_config.render(machine, mode, config.end)
+        env = config.env_config.render(tasks, mode, config.end)
         if self.out is not None and env.render_mode != mode:
             raise UsageError(f"{config.env} does not render as '{mode}', but as {env.render_mode!r}; drop --out")
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
@@ -71,6 +73,9 @@ class Watch(AgentOptions, OutOption):
             if symbols is not None and shown.read is not None:
                 lines[0] += f"  read {symbols.said(int(shown.read[0]))}"
             lines += _learned_states(trainer, shown)
+            if isinstance(tasks, Rounds):
+                rounds += bool(machine.accepting[int(shown.state[0])])
+                lines.append(f"  {counted(rounds, 'round')} so far")
             # Of a task that is over the encoding says nothing: it is that of tasks that go on.
             encoded = shown.belief is not None and shown.memory.shape[-1] == 4 * machine.alphabet.size + 1
             if encoded and not bool(shown.done[0]):

@@ -125,6 +125,7 @@ class BatchedTasks(BatchedEnv):
         self._step = stepper(machine)
         self._end: End = end
         self._ends = ending_states(self.tasks, end)
+        self._goes_on = machine.accepting & (end == "round")
         self._initial = self.tasks.initial.astype(np.int64)
         self._shares = np.arange(1, len(self.tasks) + 1) / len(self.tasks)
         self._probes: dict[tuple[int, int], Probe] = {}
@@ -152,16 +153,19 @@ class BatchedTasks(BatchedEnv):
         self._letter = self._read(self._places)
         self._state, reward = self._step(self._state, self._letter)
         self._final_state = self._state
-        terminated = self._ends.take(self._state)
-        if left is not None:
-            terminated = terminated | left
         self._time = self._time + 1
         late = self._time >= self.config.steps
+        terminated, stays = self._ends.take(self._state), self._goes_on.take(self._state) & ~late
+        if left is not None:
+            terminated, stays = terminated | left, stays & ~left
         done = terminated | late
+        anew = done & ~stays
         final = observed = self.dynamics.shown(self._places)
-        if done.any():
+        if anew.any():
             observed = final.copy()
-            observed[done] = self.dynamics.shown(self._begin_next(done))
+            observed[anew] = self.dynamics.shown(self._begin_next(anew))
+        if stays.any():
+            self._state = np.where(stays, self._initial.take(self._task), self._state)
         result = (observed, reward, terminated, late & ~terminated, final)
         return StepBatch(*map(torch.from_numpy, result))
 

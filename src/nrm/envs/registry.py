@@ -81,7 +81,7 @@ class EnvConfig:
         """A batch of environments with a task, or with a `TaskSet`."""
         raise NotImplementedError
 
-    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+    def render(self, machine: MooreMachine | TaskSet, mode: str, end: End) -> gymnasium.Env[Any, Any]:
         """One environment with a task, in a render mode."""
         raise NotImplementedError
 
@@ -177,7 +177,7 @@ class OwnEnvConfig(SymbolsConfig):
     def build(self, tasks: MooreMachine | TaskSet, count: int, end: End = "outcome") -> BatchedEnv:
         return BatchedTasks(self, tasks, count, end)
 
-    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+    def render(self, machine: MooreMachine | TaskSet, mode: str, end: End) -> gymnasium.Env[Any, Any]:
         """One of them; as a picture where it has no such mode."""
         return TaskEnv(SingleEnv(self, render_mode="ansi" if mode == "ansi" else "rgb_array"), machine, end=end)
 

@@ -26,15 +26,16 @@ def ending_states(tasks: MachineLike | TaskSet, end: End) -> BoolArray:
         raise EnvError(unknown("end", end, get_args(End)))
     known = as_task_set(tasks)
     names = known.names if len(known) > 1 else ("",)  # a task alone needs none
-    return np.concatenate([_named(*pair, end) for pair in zip(names, known.machines, strict=True)])
+    return np.concatenate([_named(*pair, end, known) for pair in zip(names, known.machines, strict=True)])
 
 
-def _named(name: str, machine: MooreMachine, end: End) -> BoolArray:
+def _named(name: str, machine: MooreMachine, end: End, tasks: TaskSet) -> BoolArray:
     if machine.dead[machine.initial] and not np.ptp(machine.outputs):
         raise EnvError(f"the task{name and f' {name}'} {unsatisfiable(machine.alphabet)}; give another formula")
     if end == "limit":
         return np.zeros(machine.states, dtype=np.bool_)
-    ending = machine.absorbing if end == "absorbing" else machine.accepting | machine.dead
+    over = machine.accepting | machine.dead if end == "round" else tasks.outcome(machine)
+    ending = machine.absorbing if end == "absorbing" else over
     if ending[machine.initial]:
         how = "no letter leaves its first state" if end == "absorbing" else "it holds before the first step"
         if end == "outcome" and machine.dead[machine.initial]:  # it may be a machine of rewards alone

@@ -1,3 +1,9 @@
+from .infinite import (
+    InfiniteFormula as InfiniteFormula,
+    InfiniteOp as InfiniteOp,
+    infinite_normal as infinite_normal,
+    is_infinite as is_infinite,
+)
 from .language import (
     DEFAULT_LOGIC as DEFAULT_LOGIC,
     LANGUAGES as LANGUAGES,

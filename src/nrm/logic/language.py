@@ -63,12 +63,15 @@ LANGUAGES: Registry[Language[Any]] = Registry(
         "ldlf": "nrm.logic.ldlf",
         "ppltl": "nrm.logic.ppltl",
         "re": "nrm.logic.regex",
+        "ltlf+": "nrm.logic.infinite",
+        "ppltl+": "nrm.logic.infinite",
+        "ltl": "nrm.logic.infinite",
     },
 )
 
 DEFAULT_LOGIC = "ltlf"
 
-_NAMED = re.compile(r"\s*([A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)\s*:\s(.*)", re.DOTALL)
+_NAMED = re.compile(r"\s*([A-Za-z_][\w.]*(?::[A-Za-z_]\w*|\+)?)\s*:\s(.*)", re.DOTALL)
 """A language's name in front of a formula: `re: (!lava)*; gem`, or `my_module:LANGUAGE: …`."""
 
 _PATH = re.compile(r"(?=.*[/\\]|.*\w\.[A-Za-z]\w{1,7}$)[\w./\\~:-]+")

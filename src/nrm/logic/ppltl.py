@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 from nrm.aliases import Trace
@@ -92,11 +93,14 @@ _REFUSED = {
     for op in FUTURE
 }
 
+past_builder = partial(builder, apply_past_pattern, _REFUSED)
+"""What reads formulas of the past."""
+
 READER = Reader(
     Formula,
     "ppltl",
     GRAMMAR,
-    builder(apply_past_pattern, _REFUSED),
+    past_builder(),
     example="O(b & O a) & H !c",
     operand="true, false, '(' or a prefix operator (!, Y, O, H)",
     operators="&, |, ^, ->, <->, S",

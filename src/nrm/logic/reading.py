@@ -62,9 +62,11 @@ _THEN: ";"
 class PlacedError(Exception):
     """What is wrong with a formula, and where; raised while the parser reduces."""
 
-    def __init__(self, message: str, position: int) -> None:
+    def __init__(self, message: str, position: int, alike: bool = True) -> None:
+        """`alike`: whether another language may have been meant."""
         super().__init__(message)
         self.position = position
+        self.alike = alike
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,10 @@ class Reader(Generic[Node]):
             return self.plain(text)
         except VisitError as error:
             if isinstance(error.orig_exc, PlacedError):
-                self._refuse(str(error.orig_exc), text, error.orig_exc.position)
+                self._refuse(str(error.orig_exc), text, error.orig_exc.position, error.orig_exc.alike)
             raise error.orig_exc from None
         except PlacedError as error:
-            self._refuse(str(error), text, error.position)
+            self._refuse(str(error), text, error.position, error.alike)
         except UnexpectedInput as error:
             self._explain(error, text)
 
@@ -158,14 +160,17 @@ class Reader(Generic[Node]):
         if "NAME" in terminals:
             number = ", a number" if "INTEGER" in terminals else ""
             return f"a symbol{number}, {self.operand}"
+        if "NOT" in terminals:
+            return self.operand
         options = [f"an operator ({self.operators})"]
         if "_COMMA" in terminals:
             options.append("','")
         options.append("')'" if "_CLOSE" in terminals and "$END" not in terminals else "the end of the formula")
         return " or ".join(options)
 
-    def _refuse(self, message: str, text: str, position: int) -> NoReturn:
-        raise FormulaSyntaxError(f"{message}{_other_language(self.logic, text)}", text, position) from None
+    def _refuse(self, message: str, text: str, position: int, alike: bool = True) -> NoReturn:
+        hint = _other_language(self.logic, text) if alike else ""
+        raise FormulaSyntaxError(f"{message}{hint}", text, position) from None
 
 
 def symbol_name(token: Token) -> str:
@@ -281,7 +286,7 @@ def meant(logic: str, text: str, position: int) -> str:
         if operator := _WORDS.get(logic, {}).get(word.lower()):
             return f"'{word}' is written {operator}"
     if logic in _WORDS and (joined := re.search(r"\b[XFGYOH]{2,}$", before)):
-        return f"operators stand apart: {' '.join(joined[0])}"
+        return f"operators stand apart: {' '.join(joined[0])} (for infinite traces, add --logic ltl)"
     for sign, operator in _SIGNS.items():
         if logic == "ltlf" and here.startswith(sign):
             return f"'{sign}' is written {operator}"

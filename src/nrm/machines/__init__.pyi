@@ -15,11 +15,16 @@ from .formats.dot import (
 from .formats.files import (
     FORMATS as FORMATS,
     is_machine_file as is_machine_file,
+    load_infinite as load_infinite,
     load_machine as load_machine,
     load_reward_machine as load_reward_machine,
     machine_text as machine_text,
     save_machine as save_machine,
     task_of_machine_file as task_of_machine_file,
+)
+from .formats.hoa import (
+    infinite_from_hoa as infinite_from_hoa,
+    infinite_to_hoa as infinite_to_hoa,
 )
 from .formats.json import (
     machine_from_dict as machine_from_dict,
@@ -44,6 +49,11 @@ from .formats.trace_file import (
 from .guards import (
     class_text as class_text,
     move_texts as move_texts,
+)
+from .infinite import (
+    InfiniteMachine as InfiniteMachine,
+    Rounds as Rounds,
+    compile_infinite as compile_infinite,
 )
 from .monitoring import (
     Monitor as Monitor,

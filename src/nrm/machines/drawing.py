@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -54,14 +55,19 @@ def notebook_svg(machine: MachineLike, title: str = "") -> str | None:
         return None
 
 
-def render(machine: MooreMachine, form: Literal["svg", "png"], title: str = "") -> bytes:
-    """The picture of a machine as bytes."""
+def render(
+    machine: MooreMachine,
+    form: Literal["svg", "png"],
+    title: str = "",
+    output: Callable[[float], str] = "{:.4g}".format,
+) -> bytes:
+    """The picture of a machine as bytes. `output`: how the output of a state is written."""
     most = 200  # beyond it a picture shows nothing, and layout takes minutes
     if machine.states > most:
         raise LimitError(
             f"the machine has {machine.states:,} states; pictures are drawn up to {most}. Write it as JSON or DOT"
         )
-    graph = graphviz().AGraph(string=to_dot(machine, title))
+    graph = graphviz().AGraph(string=to_dot(machine, title, output))
     if form == "png":
         graph.graph_attr["dpi"] = "140"
     try:
@@ -71,7 +77,12 @@ def render(machine: MooreMachine, form: Literal["svg", "png"], title: str = "") 
     return picture
 
 
-def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) -> str:
+def text_picture(
+    machine: MooreMachine,
+    most: int = 60,
+    most_moves: int = 12,
+    output: Callable[[float], str] = "potential {:.4g}".format,
+) -> str:
     """The machine for a terminal: a block per state with its potential and its moves, the first ones of each."""
     lines = []
     for state in range(min(machine.states, most)):
@@ -86,7 +97,7 @@ def text_picture(machine: MooreMachine, most: int = 60, most_moves: int = 12) ->
         ]
         note = f"   {', '.join(marks)}" if marks else ""
         ring = f"(({state}))" if machine.accepting[state] else f"({state})"
-        lines.append(f"{ring:>7}  potential {machine.outputs[state]:.4g}{note}")
+        lines.append(f"{ring:>7}  {output(machine.outputs[state])}{note}")
         targets = len(machine.targets(state))
         shown = move_texts(machine, state, most_moves)
         for index, (target, condition) in enumerate(shown):

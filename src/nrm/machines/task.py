@@ -20,6 +20,7 @@ from nrm.logic import (
     Formula,
     FormulaValue,
     check_symbols,
+    is_infinite,
     named_formula,
     paper_task,
     read_formula,
@@ -99,9 +100,20 @@ class Task:
         """The task of a given machine, with its potentials."""
         return cls(GivenMachine(machine), machine.alphabet, tuple(machine.outputs.tolist()), name)
 
+    @property
+    def is_infinite(self) -> bool:
+        """Whether it speaks of infinite traces."""
+        return is_infinite(self.logic)
+
     def machine(self, limits: Limits = DEFAULT_LIMITS) -> MooreMachine:
         """The minimal Moore machine of the task, compiled once. A given machine is returned unchanged."""
         return self._machine if limits == DEFAULT_LIMITS else self._compiled(limits)
+
+    def acting(self) -> MooreMachine:
+        """The machine that agents act by: of an infinite task that of its rounds."""
+        from nrm.machines.infinite import Rounds
+
+        return Rounds.of_task(self).union if self.is_infinite else self.machine()
 
     @cached_property
     def _machine(self) -> MooreMachine:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from nrm.aliases import FloatArray, IntArray, State
+from nrm.aliases import BoolArray, FloatArray, IntArray, State
 from nrm.errors import MachineError, listing
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
@@ -126,6 +126,15 @@ class TaskSet:
         """The pool of some of the tasks, in the order given."""
         machines = tuple(self.machines[task] for task in tasks)
         return TaskSet(machines, tuple(self.names[task] for task in tasks))
+
+    @cached_property
+    def seen_as(self) -> IntArray:
+        """(states,) the state that each one of `union` looks like to a policy."""
+        return np.arange(len(self.task_of_state), dtype=np.int32)
+
+    def outcome(self, machine: MooreMachine) -> BoolArray:
+        """(states,) where a task of these is over."""
+        return machine.accepting | machine.dead
 
     @cached_property
     def view(self) -> FloatArray:

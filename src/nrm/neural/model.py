@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -310,8 +310,7 @@ def _module(machine: ProbabilisticMoore | MachineLike | TaskSet, emission: Emiss
     if isinstance(machine, ProbabilisticMoore):
         return machine
     known = machine_or_tasks(machine)
-    module: ProbabilisticMoore = _MODULES[type(known)](known, emission)
-    return module
+    return _of_machine(known, emission) if isinstance(known, MooreMachine) else _of_tasks(known, emission)
 
 
 def _of_machine(machine: MooreMachine, emission: Emission) -> ProbabilisticMoore:
@@ -321,6 +320,3 @@ def _of_machine(machine: MooreMachine, emission: Emission) -> ProbabilisticMoore
 
 def _of_tasks(tasks: TaskSet, emission: Emission) -> ProbabilisticMoore:
     return TaskMachines(tasks, counted=emission == "independent")
-
-
-_MODULES: dict[type, Callable[[Any, Emission], ProbabilisticMoore]] = {MooreMachine: _of_machine, TaskSet: _of_tasks}

@@ -101,7 +101,7 @@ def _built(
             if (task := group.only) is not None:
                 agents, found = load_agents(group, recorded, problems), analyses[group.task]
                 known = found if isinstance(found, Shortcuts) else None
-                data["recordings"] = record_tasks(agents, {0: task.machine()}, tiles, problems, known)
+                data["recordings"] = record_tasks(agents, {0: task.acting()}, tiles, problems, known)
         with noted(first, problems, "what it learned is not shown"):
             data["learned"] = learned_data((group.finished or group.records)[0])
         with noted(first, problems, "it is not shown"):
@@ -128,7 +128,7 @@ def _built(
 
 def _analysis(task: Task) -> Analysis:
     try:
-        return shortcuts(task.machine())
+        return shortcuts(task.acting())
     except LimitError as error:
         return error
 
@@ -153,7 +153,7 @@ def _task_data(name: str, task: Task, found: Analysis) -> Json:
     return {
         "name": name,
         "formula": shorten(named_formula(str(task.formula), task.logic), 2000),
-        "machine": machine_data(task.machine()),
+        "machine": machine_data(task.acting()),
         "words": too_long(found) if isinstance(found, LimitError) else shortcut_words(found),
     }
 

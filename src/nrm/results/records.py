@@ -234,7 +234,7 @@ def _missing(config: RunConfig) -> str:
 def _task(text: str) -> Task:
     """The task of a text, once it has been seen to compile."""
     task = task_from_toml(text, "the run's task")
-    task.machine()
+    task.acting()
     return task
 
 

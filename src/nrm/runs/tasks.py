@@ -26,6 +26,7 @@ from nrm.machines import (
     MachineLike,
     MooreMachine,
     RewardScheme,
+    Rounds,
     Task,
     TaskSet,
     as_machine,
@@ -135,13 +136,13 @@ class OneTask:
     def pool(self, config: RunConfig, folder: Path | None) -> None:
         """No others."""
 
-    def given(self, config: RunConfig) -> MooreMachine:  # noqa: ARG002
+    def given(self, config: RunConfig) -> MooreMachine | TaskSet:  # noqa: ARG002
         """What an environment is built with."""
-        return self.task.machine()
+        return Rounds.of_task(self.task) if self.task.is_infinite else self.task.machine()
 
     def training(self, config: RunConfig) -> RunConfig:
-        """The run as it is trained."""
-        return config
+        """The run as it is trained: of an infinite task by rounds."""
+        return replace(config, end="round") if self.task.is_infinite else config
 
     def rehearsal(self, config: RunConfig) -> RunConfig:
         """A run that shows as much of the environment, and costs less."""
@@ -154,17 +155,16 @@ class OneTask:
         """Whether the task teaches enough is its author's matter."""
         return ()
 
-    def chosen(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> MooreMachine:  # noqa: ARG002
-        """The machine to test an agent on."""
+    def chosen(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> TaskSet:  # noqa: ARG002
+        """The task to test an agent on."""
         if task is not None:
             raise ConfigError(f"the agent was trained on one task, and cannot be tested on {task}; drop the task")
-        machine: MooreMachine = trainer.env.machine
-        return machine
+        return trainer.tasks
 
-    def tested(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> Any:
+    def tested(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> MooreMachine | TaskSet:
         """What an environment to test an agent in is built with."""
         self.chosen(trainer, config, task)
-        return None
+        return self.given(config)
 
     def notes(self, config: RunConfig) -> list[str]:  # noqa: ARG002
         """What is said before a run begins."""
@@ -307,22 +307,26 @@ class Family:
             raise ConfigError(f"the tasks from {self.name} teach nothing: their rewards separate no two symbols")
         return found
 
-    def chosen(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> MooreMachine:
-        """The machine of the task to test an agent on, once it is seen to be one that it can execute."""
+    def chosen(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> TaskSet:
+        """The task to test an agent on, once it is seen to be one that it can execute."""
         alphabet = config.alphabet
         if task is None:
             symbols = alphabet.symbols
             raise ConfigError(f"the task is missing; give one over {listing(symbols)}: --task 'F {symbols[0]}'")
-        machine = as_machine(config.task_named(task) if isinstance(task, str) else task, alphabet)
-        check_new_tasks(trainer, TaskSet((machine,), (str(task),)))
-        return machine
+        named = config.task_named(task) if isinstance(task, str) else task
+        if isinstance(named, Task) and named.is_infinite:
+            pool: TaskSet = Rounds.of_task(named)
+        else:
+            pool = TaskSet((as_machine(named, alphabet),), (str(task),))
+        check_new_tasks(trainer, pool)
+        return pool
 
     def tested(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> TaskSet:
         """What an environment to test an agent in is built with: that task, or ten of those it was trained on."""
         trained = self.given(config)
         if task is None:
             return trained.subset(range(min(10, len(trained))))
-        return TaskSet((self.chosen(trainer, config, task),), (str(task),))
+        return self.chosen(trainer, config, task)
 
     def notes(self, config: RunConfig) -> list[str]:
         """What is said before a run begins: sampling takes a while."""

@@ -201,6 +201,15 @@ def _paper(sizes: TemplateSampler, events: Events, generator: np.random.Generato
     return both(*parts)
 
 
+def _stay(sizes: TemplateSampler, events: Events, generator: np.random.Generator) -> Formula:
+    """An event at so many steps in a row."""
+    (event,) = pick(events, 1, 1, generator)
+    result = event
+    for _ in range(int(generator.integers(1, sizes.at("max_steps")))):
+        result = both(event, prefix(Op.NEXT, result))
+    return prefix(Op.EVENTUALLY, result)
+
+
 _STEPS = {"min_steps": Size(1), "max_steps": Size(3)}
 _CHAIN = {**_STEPS, "max_choices": Size(3)}
 PATTERNS = {
@@ -261,6 +270,7 @@ PATTERNS = {
         _conditional(conditions=2, goals=2),
         {"max_steps": Size(2)},
     ),
+    "stay": Pattern("one symbol at several steps in a row", "F(a & X(a & X a))", 1, _stay, {"max_steps": Size(5, 2)}),
     "random": Pattern("random operators, of a given size", "F(a & (b U F c)) & (d -> F e)", 2, _random),
     "paper": Pattern(
         "the patterns of the paper",

@@ -86,9 +86,9 @@ def task_for(run: LoadedRun, text: str, logic: str) -> Asked:
     """The task of a text for an agent of many; an agent of one task has its own."""
     config, trainer = run.config, run.trainer
     if config.tasks is None:
-        return Asked(None, config.about.chosen(trainer, config, None))
+        return Asked(None, config.about.chosen(trainer, config, None).union)
     task = task_over(text, logic, config.alphabet)
-    return Asked(task, config.about.chosen(trainer, config, task.machine(LIMITS)))
+    return Asked(task, config.about.chosen(trainer, config, task.machine(LIMITS)).union)
 
 
 def _asked(home: Home, watched: Watched) -> tuple[LoadedRun, Asked]:

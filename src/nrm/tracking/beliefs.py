@@ -91,6 +91,9 @@ class BeliefMemory(Memory):
     received so far tell. The carry is (envs, states + 1 + width): the belief, the potential, the grounder's state.
     """
 
+    _seen_as: Tensor | None = None
+    """(states, states) the state that each one looks like to the policy, one-hot; None: itself."""
+
     def __init__(self, model: NeuralRewardMachine, frames: Tensor | None, belief: Belief) -> None:
         """`frames`: all observations where they are listed; they are then read by their row numbers."""
         self.model = model
@@ -162,7 +165,8 @@ class BeliefMemory(Memory):
 
     def feature(self, carry: Tensor) -> Tensor:
         """The belief."""
-        return carry[..., : self.size]
+        belief = carry[..., : self.size]
+        return belief if self._seen_as is None else belief @ self._seen_as.to(belief)
 
     def states(self, carry: Tensor) -> Tensor:
         """(…, states) the belief."""
@@ -172,9 +176,12 @@ class BeliefMemory(Memory):
         """(…) the potential that the rewards so far lead to."""
         return carry[..., self.size]
 
-    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> BeliefMemory:  # noqa: ARG002
+    def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> BeliefMemory:
         """The same model on other frames."""
-        return BeliefMemory(self.model, frames, belief or self.belief)
+        made = BeliefMemory(self.model, frames, belief or self.belief)
+        if (tasks.seen_as != np.arange(len(tasks.seen_as))).any():  # rounds, which begin again
+            made._seen_as = torch.eye(self.size)[tasks.seen_as]
+        return made
 
 
 class TaskBeliefMemory(BeliefMemory):

@@ -126,7 +126,7 @@ class StateMemory(Memory):
     def __init__(self, tasks: TaskSet, device: torch.device | None = None, one_hot: bool = False) -> None:
         """`one_hot`: the policy sees the number of the state, and not the view of the task from there."""
         states = len(tasks.task_of_state)
-        table = torch.eye(states) if one_hot else torch.tensor(tasks.view, dtype=torch.float32)
+        table = torch.eye(states)[tasks.seen_as] if one_hot else torch.tensor(tasks.view, dtype=torch.float32)
         self.table: Tensor = table.to(device)
         self.size = int(table.shape[1])
         self.view_letters = None if one_hot else tasks.alphabet.size

@@ -28,8 +28,9 @@ from nrm.machines import (
     MachineLike,
     MooreMachine,
     Task,
+    TaskSet,
     alphabet_of,
-    as_machine,
+    as_task_set,
     load_task,
     own_alphabet,
     task_from_text,
@@ -179,7 +180,7 @@ class GymConfig(LabelledConfig):
         env.unrepeatable = found
         return env
 
-    def render(self, machine: MooreMachine, mode: str, end: End) -> AnyEnv:
+    def render(self, machine: MooreMachine | TaskSet, mode: str, end: End) -> AnyEnv:
         """In the mode that is asked for; else as pixels, where it can draw; else without pictures."""
         plain = self.make()
         known = plain.metadata.get("render_modes", ())
@@ -201,14 +202,14 @@ class GymConfig(LabelledConfig):
 
 
 def gym_env(
-    source: GymConfig | str, machine: MachineLike, end: End = "outcome", render_mode: str | None = None
+    source: GymConfig | str, machine: MachineLike | TaskSet, end: End = "outcome", render_mode: str | None = None
 ) -> AnyEnv:
     """One environment with a task. One that has a task of its own (`TaskEnv`) is taken as it is: it must be this."""
     config = GymConfig(source) if isinstance(source, str) else source
-    known = as_machine(machine)
+    known = as_task_set(machine)
     env = config.make(render_mode)
     if (inner := own_task(env)) is not None:
-        _check_own(config, inner, known, end)
+        _check_own(config, inner, known.union, end)
     else:
         env = TaskEnv(env, known, config.label, end=end, empty=config.empty_of(known.alphabet))
     return GuardedEnv(env, config.source)

@@ -19,7 +19,8 @@ from nrm.machines import (
     MachineLike,
     MooreMachine,
     Task,
-    as_machine,
+    TaskSet,
+    as_task_set,
     load_task,
     own_alphabet,
     task_from_text,
@@ -225,7 +226,7 @@ class MiniGridConfig(LabelledConfig):
         """N environments side by side. They can be saved and go on exactly: see `GymVectorEnv.state_dict`."""
         return GymVectorEnv.of(partial(minigrid_env, self, tasks, end=end), count)
 
-    def render(self, machine: MooreMachine, mode: str, end: End) -> gymnasium.Env[Any, Any]:
+    def render(self, machine: MooreMachine | TaskSet, mode: str, end: End) -> gymnasium.Env[Any, Any]:
         return minigrid_env(self, machine, mode, end)
 
     def title(self) -> str:
@@ -274,7 +275,7 @@ def minigrid_images(
 
 def minigrid_env(
     env: MiniGridConfig | str,
-    machine: MachineLike | None = None,
+    machine: MachineLike | TaskSet | None = None,
     render_mode: str | None = None,
     end: End = "outcome",
     label: LabelFunction | str | None = None,
@@ -287,6 +288,6 @@ def minigrid_env(
     """
     config = MiniGridConfig.of(env)
     images = minigrid_images(config, render_mode)
-    task = as_machine(minigrid_task(config.source) if machine is None else machine)
+    task = as_task_set(minigrid_task(config.source) if machine is None else machine)
     label = label or config.label or GridLabels(task.alphabet.symbols)
     return TaskEnv(images, task, label, empty=config.empty_of(task.alphabet), end=end)

@@ -51,7 +51,7 @@ END.2: /end(?!\w)/
 )
 
 
-class _Build(BooleanBuild):
+class LtlfBuild(BooleanBuild):
     """Callbacks that the parser runs as it reduces, so that no tree is ever walked. Terminals are named as `Op` is."""
 
     def __init__(self, apply: Apply, refused: Mapping[Op, str]) -> None:
@@ -66,29 +66,37 @@ class _Build(BooleanBuild):
         return op
 
     def joined(self, op: str, parts: list[Formula]) -> Formula:
+        """Formulas joined by an operator."""
         return infix(Op[op], *parts)
 
     def disjunction(self, parts: list[Formula]) -> Formula:
+        """Flat."""
         return either(*parts)
 
     def conjunction(self, parts: list[Formula]) -> Formula:
+        """Flat."""
         return both(*parts)
 
     def infix(self, parts: list[Any]) -> Formula:
+        """A temporal operator between formulas."""
         left, operator, right = parts
         return infix(self._op(operator), left, right)
 
     def prefix(self, parts: list[Any]) -> Formula:
+        """An operator before a formula."""
         operator, part = parts
         return prefix(self._op(operator), part)
 
     def constant(self, parts: list[Token]) -> Formula:
+        """A truth value, or an end of the trace."""
         return Formula(self._op(parts[0]))
 
     def atom(self, parts: list[Token]) -> Formula:
+        """A symbol."""
         return atom(symbol_name(parts[0]))
 
     def call(self, parts: list[Any]) -> Formula:
+        """A pattern."""
         name, *arguments = parts
         try:
             return self._apply(str(name), arguments)
@@ -96,9 +104,11 @@ class _Build(BooleanBuild):
             raise PlacedError(str(error), name.start_pos or 0) from None
 
 
-def builder(apply: Apply, refused: Mapping[Op, str]) -> Callable[[], Transformer[Token, Formula]]:
+def builder(
+    apply: Apply, refused: Mapping[Op, str], kind: type[LtlfBuild] = LtlfBuild
+) -> Callable[[], Transformer[Token, Formula]]:
     """What reads formulas of these operators but for some, each with what to say of it; `apply` calls patterns."""
-    return lambda: _Build(apply, refused)
+    return lambda: kind(apply, refused)
 
 
 def looks_ahead_in_the_past(formula: Formula) -> bool:

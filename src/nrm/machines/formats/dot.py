@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from textwrap import wrap
 from typing import Any
 
@@ -14,8 +15,8 @@ from nrm.machines.guards import Move, machine_of_moves, moves
 from nrm.machines.moore import MooreMachine
 
 
-def to_dot(machine: MooreMachine, title: str = "") -> str:
-    """The machine as DOT text. `from_dot` reads it back."""
+def to_dot(machine: MooreMachine, title: str = "", output: Callable[[float], str] = "{:.4g}".format) -> str:
+    """The machine as DOT text. `from_dot` reads it back. `output`: how the output of a state is written."""
     alphabet = machine.alphabet
     lines = [
         "digraph machine {",
@@ -35,7 +36,7 @@ def to_dot(machine: MooreMachine, title: str = "") -> str:
         share = level / largest
         text = "#FFFFFF" if share < -0.6 else "#000000"
         lines.append(
-            f'  q{state} [label="{state}\\n{level:.4g}", shape={shape}, fillcolor="{colour(share)}", '
+            f'  q{state} [label="{state}\\n{output(level)}", shape={shape}, fillcolor="{colour(share)}", '
             f'fontcolor="{text}", nrm_output="{level!r}"];'
         )
     for source in range(machine.states):

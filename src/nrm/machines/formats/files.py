@@ -10,10 +10,11 @@ from nrm.errors import FileError, LimitError, MachineError, MissingExtraError, N
 from nrm.files import read_json, read_text, write_text
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.formats.dot import from_dot, to_dot
-from nrm.machines.formats.hoa import from_hoa, to_hoa
+from nrm.machines.formats.hoa import from_hoa, infinite_from_hoa, to_hoa
 from nrm.machines.formats.json import machine_from_dict, machine_json
 from nrm.machines.formats.reward_machine_file import parse_reward_machine, to_reward_file
 from nrm.machines.formats.task_file import task_from_toml
+from nrm.machines.infinite import InfiniteMachine
 from nrm.machines.moore import MooreMachine
 from nrm.machines.reward_machine import FallOff, Outputs, Overlap, RewardMachine, StateName
 from nrm.machines.task import MachineLike, Task, as_machine
@@ -78,6 +79,11 @@ def task_of_machine_file(path: Path | str, alphabet: Alphabet | None = None) -> 
     """The task of a machine file; `alphabet`: what a reward machine text file, which names no symbols, is over."""
     options: ReadingOptions = {} if alphabet is None or _format(path, None) != "rm" else {"symbols": alphabet}
     return Task.from_machine(load_machine(path, **options), Path(path).name)
+
+
+def load_infinite(path: Path | str) -> InfiniteMachine:
+    """Read the machine of an infinite task from a HOA file, with acceptance on states or on edges."""
+    return _placed(path, lambda: infinite_from_hoa(read_text(path)))
 
 
 def load_reward_machine(path: Path | str, **options: Unpack[ReadingOptions]) -> RewardMachine:

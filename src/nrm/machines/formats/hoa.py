@@ -10,24 +10,38 @@ edge.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from numpy.typing import ArrayLike
 
-from nrm.aliases import State
-from nrm.errors import LimitError, MachineError, shorten
-from nrm.logic import Formula, Op, atom, either, substituted
+from nrm.aliases import BoolArray, State
+from nrm.errors import LimitError, MachineError, NrmError, shorten
+from nrm.logic import Formula, Op, atom, either, parse, step_value, substituted
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.guards import Move, guard, letters_where, machine_of_moves, moves, read_guard
+from nrm.machines.infinite import MAX_MARKS, InfiniteMachine, bits
 from nrm.machines.moore import MooreMachine
 
 
 def to_hoa(machine: MooreMachine, title: str = "") -> str:
     """The machine as HOA text. `from_hoa` reads it back."""
+    levels = f"nrm-levels: {' '.join(_quoted(repr(level)) for level in machine.outputs.tolist())}"
+    return _text(machine, title, ["acc-name: Buchi", "Acceptance: 1 Inf(0)", levels], machine.accepting.astype(int))
+
+
+def infinite_to_hoa(machine: InfiniteMachine, title: str = "") -> str:
+    """The machine of an infinite task as HOA text. `infinite_from_hoa` reads it back."""
+    said = [f"nrm-marks: {' '.join(map(_quoted, machine.statements))}"] if machine.statements else []
+    return _text(machine.moore, title, [f"Acceptance: {machine.count} {machine.acceptance}", *said], machine.marks)
+
+
+def _text(machine: MooreMachine, title: str, acceptance: Sequence[str], marks: ArrayLike) -> str:
+    """`marks`: (states,) the acceptance sets of each state, as bits."""
     alphabet = machine.alphabet
     spelling = alphabet.pick(_Aliases, _Labels)(machine)
     lines = [
@@ -37,16 +51,14 @@ def to_hoa(machine: MooreMachine, title: str = "") -> str:
         f"States: {machine.states}",
         f"Start: {machine.initial}",
         f"AP: {len(alphabet.symbols)} {' '.join(map(_quoted, alphabet.symbols))}",
-        "acc-name: Buchi",
-        "Acceptance: 1 Inf(0)",
+        *acceptance,
         f"properties: trans-labels explicit-labels state-acc deterministic{spelling.properties}",
         f"nrm-kind: {alphabet.kind}",
-        f"nrm-levels: {' '.join(_quoted(repr(level)) for level in machine.outputs.tolist())}",
         *spelling.headers,
         "--BODY--",
     ]
-    for state in range(machine.states):
-        lines.append(f"State: {state}{' {0}' if machine.accepting[state] else ''}")
+    for state, shown in enumerate(np.asarray(marks).tolist()):
+        lines.append(f"State: {state}{f' {{{chr(32).join(map(str, bits(shown)))}}}' if shown else ''}")
         lines += [f"[{label}] {target}" for target, label in spelling.labels(state)]
     return "\n".join([*lines, "--END--"]) + "\n"
 
@@ -122,16 +134,7 @@ def from_hoa(text: str) -> MooreMachine:
     Without potentials of ours, accepting states get potential 1 and others 0. Where no edge fires the trace is
     rejected for good, in a state of its own.
     """
-    items = _parsed(text)
-    headers = _headers(items)
-    alphabet = _alphabet(headers)
-    states = _number(headers, "States")
-    # Checked before a table is made, for a few bytes can ask for gigabytes.
-    if states > len(text):
-        raise MachineError(f"the header says {states:,} states, more than the file has room for")
-    start = _number(headers, "Start")
-    if start >= states:
-        raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
+    items, headers, alphabet, states, start = _read(text)
     accepting = _accepting(items, states, _acceptance(headers))
     outputs = _levels(headers, states) or [float(value) for value in accepting]
     most = 20_000_000
@@ -140,7 +143,7 @@ def from_hoa(text: str) -> MooreMachine:
             f"{states:,} states and {alphabet.amount} letters make a table of more than {most:,} "
             "entries; leave out propositions that no label needs"
         )
-    moves = _moves(items, alphabet, states)
+    moves = _moves(items, alphabet, states, _unmarked)
     # Where no label holds it is lost, in a state of its own.
     machine = machine_of_moves(
         alphabet, [*moves, []], [*accepting, False], [*outputs, 0.0], start, rest=[states] * (states + 1)
@@ -148,6 +151,84 @@ def from_hoa(text: str) -> MooreMachine:
     if any(states in machine.targets(state) for state in range(states)):
         return machine
     return machine_of_moves(alphabet, moves, accepting, outputs, start)
+
+
+def infinite_from_hoa(text: str) -> InfiniteMachine:
+    """Read a deterministic automaton on infinite words, with acceptance on states or edges.
+
+    A state is split by the acceptance sets of the edges that lead to it. Where no edge fires, the word is rejected.
+    """
+    items, headers, alphabet, states, start = _read(text)
+    condition = _condition(headers)
+    own = [0] * states
+    for item in _of_kind(items, "state"):
+        parts = _tokens(item)
+        own[_state(parts["INT"], states)] = _bits(parts, len(condition))
+    split = {(start, 0): 0}
+
+    def entered(target: State, parts: Mapping[str, Token]) -> State:
+        return split.setdefault((target, _bits(parts, len(condition))), len(split))
+
+    moves = _moves(items, alphabet, states, entered)
+    sink, refused = len(split), len(condition) if condition.all() else int(condition.argmin())
+    marks = [own[state] | edge for state, edge in split]
+    rows = [moves[state] for state, _ in split]
+    moore = machine_of_moves(alphabet, [*rows, []], [False] * (sink + 1), [*marks, refused], rest=[sink] * (sink + 1))
+    if condition.all() and any(sink in moore.targets(state) for state in range(sink)):
+        condition = np.concatenate([condition, ~condition])  # a mark for what is rejected
+    said = tuple(_unquoted(token) for token in headers.get("nrm-marks", []))
+    return InfiniteMachine(moore, condition, said).reduced()
+
+
+def _condition(headers: Mapping[str, list[Token]]) -> BoolArray:
+    """(sets,) the acceptance condition."""
+    count, *said = headers.get("Acceptance") or [Token("INT", "")]
+    text = re.sub(r"\b[tf]\b", lambda one: {"t": "true", "f": "false"}[one[0]], "".join(said))
+    text = re.sub(r"(Inf|Fin)\((\d+)\)", lambda one: f'{"!" * (one[1] == "Fin")}"{one[2]}"', text)
+    try:
+        formula = parse(text)
+        marks = int(count)
+        if marks > MAX_MARKS or any(int(name) >= marks for name in formula.atoms()):
+            raise ValueError
+        sets = np.arange(1 << marks)
+        truth = step_value(formula, lambda mark: (sets >> int(mark) & 1).astype(np.bool_))
+    except (NrmError, ValueError, KeyError):
+        raise MachineError(
+            f"the acceptance '{' '.join((count, *said))}' cannot be read: a number of sets, at most {MAX_MARKS}, and a "
+            "Boolean combination of Inf(i) and Fin(i)"
+        ) from None
+    return np.broadcast_to(truth, sets.shape).astype(np.bool_)
+
+
+def _bits(parts: Mapping[str, Token], sets: int) -> int:
+    found = sum({1 << mark for mark in _sets(parts)})
+    if found >= sets:
+        raise MachineError(f"line {parts['SETS'].line}: an acceptance set that the header does not have")
+    return found
+
+
+def _unmarked(target: State, parts: Mapping[str, Token]) -> State:
+    """The target of an edge that has no acceptance sets."""
+    if _sets(parts):
+        raise MachineError(
+            f"line {parts['INT'].line}: acceptance on edges; make it state-based (autfilt -S), or read the automaton "
+            "as an infinite task (--logic ltl)"
+        )
+    return target
+
+
+def _read(text: str) -> tuple[list[Any], dict[str, list[Token]], Alphabet, int, State]:
+    """The items, headers, alphabet, number of states and initial state of a text."""
+    items = _parsed(text)
+    headers = _headers(items)
+    states = _number(headers, "States")
+    # Checked before a table is made, for a few bytes can ask for gigabytes.
+    if states > len(text):
+        raise MachineError(f"the header says {states:,} states, more than the file has room for")
+    start = _number(headers, "Start")
+    if start >= states:
+        raise MachineError(f"the initial state {start} is not a state (0 to {states - 1})")
+    return items, headers, _alphabet(headers), states, start
 
 
 def _parsed(text: str) -> list[Any]:
@@ -206,7 +287,8 @@ def _acceptance(headers: Mapping[str, list[Token]]) -> Callable[[list[int]], boo
     }
     if said not in rules:
         raise MachineError(
-            f"the acceptance is '{said or 'missing'}'; a machine on finite traces has Büchi acceptance, 1 Inf(0)"
+            f"the acceptance is '{said or 'missing'}'; a machine on finite traces has Büchi acceptance, 1 Inf(0); an "
+            "infinite task is read with --logic ltl (nrm.machines.load_infinite)"
         )
     return rules[said]
 
@@ -244,8 +326,10 @@ def _sets(parts: Mapping[str, Token]) -> list[int]:
     return [int(number) for number in parts["SETS"].strip("{}").split()] if "SETS" in parts else []
 
 
-def _moves(items: list[Any], alphabet: Alphabet, states: int) -> list[list[Move]]:
-    """The guards of each state, and where they lead."""
+def _moves(
+    items: list[Any], alphabet: Alphabet, states: int, entered: Callable[[State, Mapping[str, Token]], State]
+) -> list[list[Move]]:
+    """The guards of each state, and where they lead; `entered`: the number of an edge's target, from its parts."""
     names = {str(number): f'"{name}"' for number, name in enumerate(alphabet.symbols)} | {"t": "true", "f": "false"}
     for title, *values in (item.children for item in _of_kind(items, "header")):
         if title.startswith("Alias"):
@@ -265,8 +349,6 @@ def _moves(items: list[Any], alphabet: Alphabet, states: int) -> list[list[Move]
             place = parts["INT"]
             if "CONJUNCT" in parts:
                 raise MachineError(f"line {place.line}: an edge to several states at once; machines are deterministic")
-            if _sets(parts):
-                raise MachineError(f"line {place.line}: acceptance on edges; make it state-based (autfilt -S)")
             label = parts.get("LABEL", own.get("LABEL"))
             if label is None and not alphabet.is_small:
                 raise MachineError(f"line {place.line}: edges without labels number all letters; label them")
@@ -275,7 +357,7 @@ def _moves(items: list[Any], alphabet: Alphabet, states: int) -> list[list[Move]
                 implicit += 1
             else:
                 taken = _guard(label[1:-1], names, place.line or 0)
-            here.setdefault(_state(place, states), []).append(taken)
+            here.setdefault(entered(_state(place, states), parts), []).append(taken)
     return [[(either(*labels), target) for target, labels in state.items()] for state in moves]
 
 
