@@ -108,7 +108,17 @@ def main(config: Config) -> None:
             rows.append(drift(agent, belief, config))
             print(rows[-1], flush=True)
     about = {"name": "infinite-tasks", "command": "python -m benchmarks.infinite_tasks", "seeds": list(config.seeds)}
-    write_text(config.out, json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    write_text(config.out, json.dumps({**about, "rows": rows, "summary": summarised(rows)}, indent=1) + "\n")
+
+
+def summarised(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """The figures that the documentation names."""
+    names = ("steps", "published", "accepting_visits", "rounds", "violation_rate")
+    counted = {row["formula"]: {name: row[name] for name in names} for row in rows if "rounds" in row}
+    followed = {f"{row['agent']}, {row['belief']}": row["states"] for row in rows if "states" in row}
+    places = {"first": 0, "middle": 4, "last": -1}
+    drifts = {name: {said: states[place] for said, place in places.items()} for name, states in followed.items()}
+    return {**counted, **drifts}
 
 
 if __name__ == "__main__":

@@ -459,7 +459,38 @@ def _marked_down(headings: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def infinite_tasks() -> str | None:
+    """Rounds of infinite tasks beside published accepting visits."""
+    rows = [
+        [
+            {"letter": "LetterWorld", "flat": "FlatWorld"}[row["agent"]],
+            f"`{row['formula']}`",
+            str(row["steps"]),
+            f"{row['published']:g}",
+            f"{row['accepting_visits']:.1f}",
+            f"{row['rounds']:.2f}",
+            percent(row["violation_rate"]),
+        ]
+        for row in rows_of("infinite-tasks")
+        if "rounds" in row
+    ]
+    published = "visits, published"
+    return drawn(["", "formula", "steps", published, "visits here", "rounds", "violations"], rows, left=2)
+
+
+def infinite_drift() -> str | None:
+    """How often the most probable state is the true one, along an episode."""
+    rows = [
+        [row["agent"], row["belief"], *(f"{row['states'][place]:.3f}" for place in (0, 4, 9))]
+        for row in rows_of("infinite-tasks")
+        if "states" in row
+    ]
+    return drawn(["agent", "belief", "first", "fifth", "tenth"], rows, left=2)
+
+
 TABLES: dict[str, Callable[[], str | None]] = {
+    "infinite-tasks": infinite_tasks,
+    "infinite-drift": infinite_drift,
     "patrol": patrol,
     "map-test": lambda: single("single-map", "test"),
     "map-area": lambda: single("single-map", "area"),
