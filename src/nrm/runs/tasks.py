@@ -74,6 +74,8 @@ class OneTask:
     """Episodes that are tested side by side."""
     axis = "episode"
     """The column of metrics.csv along which such runs are compared."""
+    zero_shot = False
+    """Whether agents execute tasks that they were not trained on."""
 
     @classmethod
     def of(cls, task: Task) -> OneTask:
@@ -161,6 +163,10 @@ class OneTask:
             raise ConfigError(f"the agent was trained on one task, and cannot be tested on {task}; drop the task")
         return trainer.tasks
 
+    def executed(self, trainer: Trainer, config: RunConfig, read: Callable[[Alphabet], MachineLike]) -> TaskSet:  # noqa: ARG002
+        """What an agent executes where a task can be typed, which `read` reads: its own."""
+        return self.chosen(trainer, config, None)
+
     def tested(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> MooreMachine | TaskSet:
         """What an environment to test an agent in is built with."""
         self.chosen(trainer, config, task)
@@ -184,6 +190,7 @@ class Family:
 
     side_by_side = 250
     axis = "steps"  # episodes differ in length
+    zero_shot = True
     text = ""
     paper = None
     reward = "distance"
@@ -320,6 +327,10 @@ class Family:
             pool = TaskSet((as_machine(named, alphabet),), (str(task),))
         check_new_tasks(trainer, pool)
         return pool
+
+    def executed(self, trainer: Trainer, config: RunConfig, read: Callable[[Alphabet], MachineLike]) -> TaskSet:
+        """What is typed, once it is seen to be a task that the agent can execute."""
+        return self.chosen(trainer, config, read(config.alphabet))
 
     def tested(self, trainer: Trainer, config: RunConfig, task: MachineLike | None) -> TaskSet:
         """What an environment to test an agent in is built with: that task, or ten of those it was trained on."""

@@ -46,7 +46,7 @@ def resume(home: Home, asked: Named) -> None:
     """Go on with a run."""
     name = asked.name
     folder = run_at(home, name)
-    if holder(folder.path) is not None:
+    if _trained_by(home, name) is not None:
         raise ConfigError(f"'{name}' is training already")
     folder.config()
     _train(home, name, ["train", f"--resume={folder.path}", *(["--trust"] if home.trust else [])])
@@ -54,7 +54,7 @@ def resume(home: Home, asked: Named) -> None:
 
 def stop(home: Home, asked: Named) -> None:
     """Ask the process that trains a run to save and end, as Ctrl-C does."""
-    process = holder(home.inside(asked.name))
+    process = _trained_by(home, asked.name)
     if process is None:
         raise ConfigError(f"nobody trains '{asked.name}' here")
     os.kill(process, signal.SIGINT)
@@ -76,6 +76,13 @@ def _train(home: Home, name: str, command: Sequence[str]) -> None:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+
+
+def _trained_by(home: Home, name: str) -> int | None:
+    """The process that trains a run: whoever holds its folder, or one that was started here and begins."""
+    started = _STARTED.get((home, name))
+    begun = started.pid if started is not None and started.poll() is None else None
+    return holder(home.inside(name)) or begun
 
 
 _LOG = ".studio-{}.log"
@@ -117,9 +124,7 @@ def listed(home: Home, asked: Named) -> list[Json]:  # noqa: ARG001
 def _listed(home: Home, name: str) -> Json:
     try:
         path = home.inside(name)
-        started = _STARTED.get((home, name))
-        training = holder(path) is not None or (started is not None and started.poll() is None)
-        said = {"name": name, "training": training, "said": _last_words(_log(home, name))}
+        said = {"name": name, "training": _trained_by(home, name) is not None, "said": _last_words(_log(home, name))}
     except (NrmError, OSError) as error:
         return {"name": name, "training": False, "said": "", "problem": shown(str(error))}
     files = [path / one for one in ("config.json", "metrics.csv", "grounding.csv")]
@@ -138,7 +143,7 @@ def _read(home: Home, name: str, stamps: tuple[int, ...]) -> Json:  # noqa: ARG0
         "env": config.env_title,
         "task": shown(config.about.words),
         "formula": shown(config.about.title),
-        "many": config.tasks is not None,
+        "many": config.about.zero_shot,
         "method": method_data(config.method),
         "amount": config.amount,
         "unit": config.unit,

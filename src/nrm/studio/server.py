@@ -131,6 +131,7 @@ def serve(folder: Path | str = ".", port: int = 8600, *, trust: bool = False) ->
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((HOST, port))
+            door.listen()  # whoever opens the address at once waits, and is not refused
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise ConfigError(f"port {port} cannot be used ({reason}); choose another one: --port 0 for any") from None

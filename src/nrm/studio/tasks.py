@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from nrm.aliases import Json
 from nrm.automata import Limits
-from nrm.errors import FileError, FormulaError, LimitError, NrmWarning, TraceError, shorten
+from nrm.errors import FileError, FormulaError, LimitError, NrmWarning, shorten
 from nrm.logic import DEFAULT_LOGIC, LANGUAGES, PAPER_SYMBOLS, PAPER_TASKS, is_paper_task, read_formula
-from nrm.machines import Alphabet, Task, is_machine_file, own_alphabet, split_names
+from nrm.machines import Alphabet, MooreMachine, Task, is_machine_file, own_alphabet, split_names
 from nrm.report import machine_data, shortcut_words
-from nrm.shortcuts import Explanation
+from nrm.shortcuts import Explanation, shortcuts
 from nrm.studio.questions import Home, Typed, Walk
 
 LIMITS = Limits(states=2000, cells=2_000_000, nodes=100_000, work=3e7)
@@ -35,58 +35,72 @@ def task_over(text: str, logic: str, alphabet: Alphabet | None, one: bool = Fals
     return Task(formula, Alphabet.exclusive(own.symbols) if one and alphabet is None else own, logic=named)
 
 
-class Compiled(NamedTuple):
-    """A task within its limits, and what should be said of it."""
+def machine_of(task: Task) -> MooreMachine:
+    """The machine of a task within the limits; of an infinite one that of its rounds."""
+    return task.acting() if task.is_infinite else task.machine(LIMITS)
 
-    said: Explanation
+
+class Compiled(NamedTuple):
+    """A task, its machine, and what should be said of it."""
+
+    task: Task
+    machine: MooreMachine
     notes: tuple[str, ...]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What the task says, in lines with headings."""
+        if not self.task.is_infinite:
+            return Explanation(self.task, LIMITS).rows()
+        words = LANGUAGES[self.task.logic].words
+        return [
+            ("in words", words(self.task.formula) if words else ""),
+            ("infinite", "when a round is done, the next begins"),
+        ]
 
 
 @lru_cache(maxsize=8)
 def _compiled(typed: Typed) -> Compiled:
     kind = Alphabet.exclusive if typed.one else Alphabet.propositional
     alphabet = kind(split_names(typed.names)) if typed.names.strip() else None
-    said = Explanation(task_over(typed.text, typed.logic, alphabet, typed.one), LIMITS)
+    task = task_over(typed.text, typed.logic, alphabet, typed.one)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NrmWarning)
-        _ = said.machine
-    return Compiled(said, tuple(str(one.message) for one in caught))
+        machine = machine_of(task)
+    notes = ("This is the machine of one round of an infinite task.",) if task.is_infinite else ()
+    return Compiled(task, machine, (*notes, *(str(one.message) for one in caught)))
 
 
 def draw(home: Home, typed: Typed) -> Json:  # noqa: ARG001 - every answer is given a home
     """The machine of a task, and what it reads."""
-    said, notes = _compiled(typed)
-    alphabet = said.machine.alphabet
+    task, machine, notes = _compiled(typed)
+    alphabet = machine.alphabet
     return {
-        "name": said.task.title,
-        "logic": LANGUAGES[said.task.logic].label,
+        "name": task.title,
+        "logic": LANGUAGES[task.logic].label,
         "symbols": list(alphabet.symbols),
         "one": alphabet.is_exclusive,
         "rule": alphabet.rule,
         "notes": list(notes),
-        "machine": machine_data(said.machine),
+        "machine": machine_data(machine),
     }
 
 
 def explain(home: Home, typed: Typed) -> Json:  # noqa: ARG001 - every answer is given a home
     """What a task says in words, and what its rewards can teach."""
-    said = _compiled(typed).said
+    found = _compiled(typed)
     try:
-        words = shortcut_words(said.shortcuts)
+        words = shortcut_words(shortcuts(found.machine))
     except LimitError as error:
         words = {"sentences": [f"Not analysed: {error}."], "symbols": [], "hidden": 0, "repair": []}
-    return {"rows": said.rows(), "words": words}
+    return {"rows": found.rows(), "words": words}
 
 
 def walk(home: Home, asked: Walk) -> Json:  # noqa: ARG001 - every answer is given a home
     """Where steps lead: the states, the rewards, and how the task stands."""
-    machine = _compiled(Typed(asked.text, asked.logic, asked.names, asked.one)).said.machine
+    machine = _compiled(Typed(asked.text, asked.logic, asked.names, asked.one)).machine
     alphabet = machine.alphabet
-    if alphabet.is_exclusive and any(len(step) != 1 for step in asked.steps):
-        raise TraceError("exactly one symbol holds at each step here")
-    steps = [step[0] if alphabet.is_exclusive else step for step in asked.steps]
-    letters = [alphabet.letter_name(letter) for letter in alphabet.encode(steps)] if steps else []
-    run = machine.run(steps)
+    letters = [alphabet.letter_name(letter) for letter in alphabet.encode(asked.steps)]
+    run = machine.run(asked.steps)
     here = run.states[-1]
     status = "violated" if machine.dead[here] else "satisfied" if machine.accepting[here] else "open"
     return {"letters": letters, "states": list(run.states), "rewards": list(run.rewards), "status": status}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from nrm.agents import action_names, film
 from nrm.aliases import Json
 from nrm.errors import ConfigError, NrmError, describe, shorten, shown
-from nrm.machines import MooreMachine, Task
+from nrm.machines import Alphabet, MachineLike, MooreMachine
 from nrm.report import (
     Tiles,
     caption,
@@ -24,7 +24,8 @@ from nrm.report import (
 )
 from nrm.runs import PRETRAINED, LoadedRun, RunConfig, RunFolder, evaluate
 from nrm.studio.questions import MAX_RUNS, Home, Named, Watched
-from nrm.studio.tasks import LIMITS, task_over
+from nrm.studio.tasks import machine_of, task_over
+from nrm.tracking import Belief
 
 
 def run_at(home: Home, name: str) -> RunFolder:
@@ -57,8 +58,9 @@ _WEIGHTS = ("policy.safetensors", "checkpoint.pt")
 
 def agent_data(name: str, config: RunConfig) -> Json:
     """What to say of an agent."""
-    many, symbols = config.tasks is not None, list(config.alphabet.symbols)
-    return {"name": name, "env": config.env_title, "about": shown(config.about.words), "many": many, "symbols": symbols}
+    about, symbols = config.about, list(config.alphabet.symbols)
+    said = {"env": config.env_title, "about": shown(about.words), "symbols": symbols}
+    return {"name": name, "many": about.zero_shot, **said}
 
 
 def _agent(home: Home, name: str) -> Json:
@@ -77,18 +79,23 @@ def _loaded(home: Home, name: str, changed: int) -> LoadedRun:  # noqa: ARG001 -
 class Asked(NamedTuple):
     """What an agent is to do."""
 
-    task: Task | None
-    """None for the one that it was trained on."""
+    title: str
     machine: MooreMachine
+    typed: bool
+    """Whether it is what was typed: an agent of one task executes its own."""
 
 
 def task_for(run: LoadedRun, text: str, logic: str) -> Asked:
-    """The task of a text for an agent of many; an agent of one task has its own."""
-    config, trainer = run.config, run.trainer
-    if config.tasks is None:
-        return Asked(None, config.about.chosen(trainer, config, None).union)
-    task = task_over(text, logic, config.alphabet)
-    return Asked(task, config.about.chosen(trainer, config, task.machine(LIMITS)).union)
+    """The task of a text for an agent."""
+    about, titles = run.config.about, [run.config.about.title]
+
+    def read(alphabet: Alphabet) -> MachineLike:
+        task = task_over(text, logic, alphabet)
+        titles.append(task.title)
+        return task if task.is_infinite else machine_of(task)
+
+    tasks = about.executed(run.trainer, run.config, read)
+    return Asked(titles[-1], tasks.union, about.zero_shot)
 
 
 def _asked(home: Home, watched: Watched) -> tuple[LoadedRun, Asked]:
@@ -110,12 +117,11 @@ def formulas_for(config: RunConfig, count: int) -> list[str]:
 
 def recorded(run: LoadedRun, asked: Asked, seed: int, tiles: Tiles) -> Json:
     """Two episodes of a task, sampled and greedy, as the report records them."""
-    task, machine = asked
-    title = run.config.about.title if task is None else task.title
-    data: Json = {"name": title, "machine": machine_data(machine)}
-    if task is not None:
-        data["view"] = view_data(machine)
-    played = record_task(run.config, run.trainer, machine, tiles, None, seed, None if task is None else "open-loop")
+    data: Json = {"name": asked.title, "machine": machine_data(asked.machine)}
+    if asked.typed:
+        data["view"] = view_data(asked.machine)
+    belief: Belief | None = "open-loop" if asked.typed else None
+    played = record_task(run.config, run.trainer, asked.machine, tiles, None, seed, belief)
     method = method_data(run.config.method)
     group = {"method": method["name"], "variant": "", "recordings": [{"seed": seed, **played}]}
     return {"task": data, "group": group, "method": method}
@@ -130,7 +136,7 @@ def episode(home: Home, watched: Watched) -> Json:
 
 def success_of(run: LoadedRun, asked: Asked, seed: int, episodes: int = 100) -> Json:
     """How often an agent satisfies a task, in new episodes."""
-    found = evaluate(run, task=None if asked.task is None else asked.machine, episodes=episodes, seed=seed)
+    found = evaluate(run, task=asked.machine if asked.typed else None, episodes=episodes, seed=seed)
     return {"episodes": found.episodes, "success": found.success_rate, "length": found.mean_length}
 
 
@@ -142,7 +148,7 @@ def success(home: Home, watched: Watched) -> Json:
 
 def animation(home: Home, watched: Watched) -> str:
     """An episode as a GIF file, in base64."""
-    run, (_, machine) = _asked(home, watched)
+    run, (_, machine, _) = _asked(home, watched)
     config = run.config
     env = config.env_config.render(machine, "rgb_array", config.end)
     if env.render_mode != "rgb_array":

@@ -9,6 +9,7 @@ from nrm.errors import NrmError, require
 from nrm.report import page_part
 from nrm.runs import LoadedRun, load_run
 from nrm.studio.recorded import SEED, recorded_page
+from nrm.studio.watching import formulas_for
 
 require("anywidget", "players in notebooks need a widget", "notebook")
 
@@ -28,7 +29,7 @@ class Player(anywidget.AnyWidget):
 
     def __init__(self, run: LoadedRun, formula: str, seed: int) -> None:
         self._run = run
-        super().__init__(formula=formula, seed=seed, many=run.config.tasks is not None)
+        super().__init__(formula=formula, seed=seed, many=run.config.about.zero_shot)
         self.observe(self._play, ["formula", "seed"])
         self._play()
 
@@ -53,11 +54,8 @@ def player(run: LoadedRun | Path | str, task: str | None = None, *, seed: int = 
 
     """
     loaded = run if isinstance(run, LoadedRun) else load_run(run, trust=trust)
-    about = loaded.config.about
-    return Player(loaded, task or about.title if loaded.config.tasks is None else task or _example(loaded), seed)
-
-
-def _example(run: LoadedRun) -> str:
-    from nrm.studio.watching import formulas_for
-
-    return formulas_for(run.config, 1)[0]
+    config = loaded.config
+    if task is not None:
+        config.about.chosen(loaded.trainer, config, task)
+    examples = [*formulas_for(config, 1), config.about.title]
+    return Player(loaded, task or examples[0], seed)
