@@ -149,6 +149,13 @@ def test_agents_that_cannot_execute_a_formula(ask: Asker, agent: str, text: str,
     assert said in ask("episode", agent=agent, text=text)
 
 
+def test_an_infinite_task_is_shown_by_its_rounds(ask: Asker) -> None:
+    typed = {"text": "GF a & GF b", "logic": "ltl"}
+    assert "round" in ask("draw", **typed)["notes"][0]
+    assert "infinite" in dict(ask("explain", **typed)["rows"])
+    assert ask("episode", agent="./many", **typed)["task"]["name"].startswith("ltl:")
+
+
 def test_an_agent_of_one_task_has_its_own(ask: Asker) -> None:
     shown = ask("episode", agent=f"./deep/{NASTY}", text="F (")
     assert "pickaxe" in shown["task"]["name"]

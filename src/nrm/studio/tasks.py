@@ -51,11 +51,9 @@ class Compiled(NamedTuple):
         """What the task says, in lines with headings."""
         if not self.task.is_infinite:
             return Explanation(self.task, LIMITS).rows()
-        words = LANGUAGES[self.task.logic].words
-        return [
-            ("in words", words(self.task.formula) if words else ""),
-            ("infinite", "when a round is done, the next begins"),
-        ]
+        language = LANGUAGES[self.task.logic]
+        words = str(language.words(self.task.formula)) if language.words else ""
+        return [("in words", words), ("infinite", "when a round is done, the next begins")]
 
 
 @lru_cache(maxsize=8)
