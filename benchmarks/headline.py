@@ -32,6 +32,7 @@ MODULES = {
     "unknown-machines": "unknown_machines",
     "continuous": "continuous",
     "terminal-rewards": "terminal_rewards",
+    "noisy-labels": "noisy_labels",
     "minigrid": "minigrid",
 }
 """The module of each headline, in whose `BENCHMARKS` it is."""

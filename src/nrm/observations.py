@@ -18,6 +18,8 @@ from torch import Tensor
 from nrm.aliases import Json
 from nrm.errors import EnvError, listing, suggestion
 
+DETECTED = "detected"
+"""The entry of an observation that says how probable a detector calls each letter."""
 Kind = Literal["image", "numbers", "categories"]
 Rows = TypeVar("Rows", NDArray[Any], Tensor)
 Choice = TypeVar("Choice")

@@ -10,6 +10,7 @@ ENTRY_POINTS = {
     "nrm/Zones-v0": "nrm.envs.zones:ZonesEnv",
     "nrm/Office-v0": "nrm.envs.office:OfficeEnv",
     "nrm/Water-v0": "nrm.envs.water:WaterEnv",
+    "nrm/GoldMining-v0": "nrm.envs.gold_mining:GoldMiningEnv",
     "nrm/Letters-v0": "nrm.envs.letter.env:LetterEnv",
 }
 

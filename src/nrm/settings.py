@@ -85,4 +85,5 @@ class GrounderSetting(Checked):
     """Whatever learns symbols."""
 
     grounder: str = "auto"
-    """Grounder: auto (cnn for images, otherwise mlp), mlp, cnn, pooled, recurrent, paper, or module:name."""
+    """Grounder: auto (cnn for images, detector where there is one, otherwise mlp), mlp, cnn, pooled, recurrent,
+    detector, paper, or module:name."""

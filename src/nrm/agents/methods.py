@@ -81,6 +81,9 @@ METHODS: Registry[Method] = Registry(
         "memoryless": "nrm.agents.methods",
         "return": "nrm.agents.methods",
         "frozen": "nrm.agents.machine_methods",
+        "naive": "nrm.agents.noisy_methods",
+        "independent-belief": "nrm.agents.noisy_methods",
+        "state-prediction": "nrm.agents.noisy_methods",
     },
 )
 

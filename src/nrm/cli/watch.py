@@ -55,7 +55,7 @@ class Watch(AgentOptions, OutOption):
         tasks = config.about.chosen(trainer, config, self.task_text)
         machine, rounds = tasks.union, 0
         mode = "ansi" if self.out is None else "rgb_array"
-        env = config.env_config.render(tasks, mode, config.end)
+        env = config.render_env(tasks, mode)
         if self.out is not None and env.render_mode != mode:
             raise UsageError(f"{config.env} does not render as '{mode}', but as {env.render_mode!r}; drop --out")
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)

@@ -12,6 +12,10 @@ from .batched import (
 from .counter_rng import (
     environment_seeds as environment_seeds,
 )
+from .gold_mining import (
+    GoldMiningConfig as GoldMiningConfig,
+    GoldMiningEnv as GoldMiningEnv,
+)
 from .labels import (
     labelling as labelling,
     letter_of as letter_of,
@@ -21,6 +25,11 @@ from .minecraft import (
     MINECRAFT_SYMBOLS as MINECRAFT_SYMBOLS,
     MinecraftConfig as MinecraftConfig,
     MinecraftEnv as MinecraftEnv,
+)
+from .noisy_labels import (
+    NoisyLabels as NoisyLabels,
+    NoisyLabelsEnv as NoisyLabelsEnv,
+    with_noisy_labels as with_noisy_labels,
 )
 from .office import (
     OfficeConfig as OfficeConfig,

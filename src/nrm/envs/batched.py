@@ -25,7 +25,7 @@ from nrm.envs.base import (
     checked_actions,
     task_digest,
 )
-from nrm.envs.counter_rng import Words, check_seed, draws, environment_seeds, episode_keys, words
+from nrm.envs.counter_rng import Words, chances, check_seed, environment_seeds, episode_keys, words
 from nrm.envs.task_runner import End, ending_states, stepper
 from nrm.errors import EnvError, unknown
 from nrm.machines import Alphabet, MachineLike, TaskSet, as_task_set
@@ -272,8 +272,7 @@ class BatchedTasks(BatchedEnv):
         """The tasks of the episodes with these keys; environments draw from lower counters."""
         if len(self.tasks) == 1:
             return np.zeros(len(keys), dtype=np.int64)
-        chance = (draws(keys, 1 << 33) >> np.uint64(11)).astype(np.float64) / (1 << 53)
-        return np.searchsorted(self._shares, chance, side="right").astype(np.int64)
+        return np.searchsorted(self._shares, chances(keys, 1 << 33), side="right").astype(np.int64)
 
     def _begun(self, which: BoolArray) -> Places:
         """The first places of the present episodes of some environments, which may have been begun ahead, in blocks."""

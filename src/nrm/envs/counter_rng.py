@@ -27,6 +27,11 @@ def draws(keys: Words, counters: ArrayLike) -> Words:
     return _mix(keys + (numbers + np.uint64(1)) * _STRIDE)
 
 
+def chances(keys: Words, counters: ArrayLike) -> NDArray[np.float64]:
+    """The same as numbers from 0 to 1."""
+    return (draws(keys, counters) >> np.uint64(11)).astype(np.float64) / (1 << 53)
+
+
 def environment_seeds(seed: int, count: int) -> list[int]:
     """The seeds of `count` environments of a batch: unrelated ones, also for neighbouring values of `seed`."""
     check_seed(seed)

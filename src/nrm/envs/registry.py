@@ -67,6 +67,8 @@ class EnvConfig:
     """How users name its environments, for help and errors: `map`, `minigrid:ID`."""
     titled: ClassVar[tuple[str, ...]] = ()
     """The fields that the title tells already."""
+    labels: str | None = None
+    """A noisy labelling function, in words (`NoisyLabels.read`); None where none is given."""
 
     @classmethod
     def parse(cls, name: str) -> EnvConfig | None:  # noqa: ARG003
@@ -118,6 +120,9 @@ class SymbolsConfig(Checked, EnvConfig):
 
     empty: Symbol | None = "empty"
     """The symbol for "nothing else"; None if then no proposition is true."""
+    labels: str | None = None
+    """Noisy labelling function whose probabilities stand beside observations: the probability of a wrong symbol, a
+    confusion matrix as JSON or in a .json file, or module:name of a detector. Default: none."""
     steps: Count | None = None
     """Time limit of an episode. Default: 50 on the grid with items, 75 in LetterWorld, 100 among discs, 600 among
     balls, 1,000 among zones and in the office; otherwise that of the environment, or 1,000 if it has no TimeLimit."""
@@ -225,8 +230,8 @@ ENVS: Registry[type[EnvConfig]] = Registry(
     "environment",
     ("env_names", "parse", "task", "build", "render", "title"),
     {
-        name: f"nrm.envs.{name}"
-        for name in ("minecraft", "minigrid", "plane", "zones", "office", "water", "letter", "gym")
+        name: f"nrm.envs.{name.replace('-', '_')}"
+        for name in ("minecraft", "minigrid", "plane", "zones", "office", "water", "gold-mining", "letter", "gym")
     },
 )
 

@@ -17,7 +17,7 @@ from nrm.envs.counter_rng import Words, episode_keys, words
 from nrm.envs.plane.config import Disc
 from nrm.envs.plane.env import Painter, disc_labels, disc_reader, text
 from nrm.envs.registry import ENVS, OwnEnvConfig, Spaces
-from nrm.envs.zones import Scene, chances, points_apart
+from nrm.envs.zones import Scene, points_apart
 from nrm.errors import EnvError
 from nrm.machines import Alphabet
 from nrm.observations import ObservationSpec
@@ -95,7 +95,7 @@ class WaterDynamics(Dynamics):
         config = self.config
         bodies = np.zeros((len(keys), self.balls + 1, 4))
         bodies[..., :2] = points_apart(keys, self.balls + 1, config.edge - 2 * config.radius, 4 * config.radius)
-        angles = chances(keys, (1 << 32) + np.arange(self.balls)) * (2 * np.pi)
+        angles = chances(keys[:, None], (1 << 32) + np.arange(self.balls)) * (2 * np.pi)
         bodies[:, 1:, 2:] = config.speed * np.stack([np.cos(angles), np.sin(angles)], axis=2)
         return {"bodies": bodies}
 

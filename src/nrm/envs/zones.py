@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, FloatArray, Symbol
 from nrm.envs.batched import Dynamics, Places, Reader, SingleEnv
-from nrm.envs.counter_rng import Words, draws, episode_keys, words
+from nrm.envs.counter_rng import Words, chances, episode_keys, words
 from nrm.envs.plane.config import Disc
 from nrm.envs.plane.env import Painter, disc_labels, disc_reader, text
 from nrm.envs.registry import ENVS, OwnEnvConfig, Spaces
@@ -108,7 +108,7 @@ class ZonesDynamics(Dynamics):
         points = points_apart(keys, config.zones + 1, config.spawn, config.apart)
         robot = np.zeros((len(keys), 6))
         robot[:, :2] = points[:, -1]
-        robot[:, 4] = chances(keys, np.array([0]))[:, 0] * (2 * np.pi)
+        robot[:, 4] = chances(keys, 0) * (2 * np.pi)
         return {"zones": points[:, :-1], "robot": robot}
 
     def move(
@@ -230,7 +230,7 @@ def _layouts(keys: Words, attempt: int, needed: int, spawn: float, apart: float)
     """(n, needed, 2) points that are far enough from those before them, and where (n,) such were found."""
     tries, all_of = 16, np.arange(len(keys))
     size = needed * tries * 2
-    drawn = 2 * chances(keys, 1 + attempt * size + np.arange(size)) - 1
+    drawn = 2 * chances(keys[:, None], 1 + attempt * size + np.arange(size)) - 1
     tried = spawn * drawn.reshape(len(keys), needed, tries, 2)
     free = np.ones((len(keys), needed, tries), dtype=np.bool_)
     points, fits = np.zeros((len(keys), needed, 2)), np.ones(len(keys), dtype=np.bool_)
@@ -241,12 +241,6 @@ def _layouts(keys: Words, attempt: int, needed: int, spawn: float, apart: float)
         away = tried[:, number + 1 :] - points[:, number, None, None]
         free[:, number + 1 :] &= (away * away).sum(3) >= apart**2
     return points, fits
-
-
-def chances(keys: Words, counters: NDArray[np.int64]) -> FloatArray:
-    """(n, counters) numbers from 0 to 1."""
-    found: FloatArray = (draws(keys[:, None], counters) >> np.uint64(11)).astype(np.float64) / (1 << 53)
-    return found
 
 
 class ZonesEnv(SingleEnv):

@@ -125,7 +125,7 @@ def _film(
     belief: Belief | None,
 ) -> tuple[tuple[str, ...], Json]:
     """The names of actions, and an episode in an environment that renders pixels: its first 120 steps."""
-    env = config.env_config.render(machine, "rgb_array", config.end)
+    env = config.render_env(machine, "rgb_array")
     if env.render_mode != "rgb_array":
         raise NoPictureError(f"{config.env} renders no pixels")
     frames: list[int] = []

@@ -10,12 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import gymnasium
 import torch
 from torch import nn
 
 from nrm.agents import ALGORITHMS, Trainer, new_trainer
 from nrm.aliases import Json
-from nrm.envs import BatchedEnv, End, EnvConfig, find_env, with_terminal_rewards
+from nrm.envs import (
+    BatchedEnv,
+    End,
+    EnvConfig,
+    NoisyLabels,
+    NoisyLabelsEnv,
+    find_env,
+    with_noisy_labels,
+    with_terminal_rewards,
+)
 from nrm.errors import ConfigError, unknown
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet
 from nrm.runs.renamed import Renaming
@@ -130,7 +140,16 @@ class RunConfig:
     def build_env(self, count: int | None = None, tasks: MooreMachine | TaskSet | None = None) -> BatchedEnv:
         """A batch of environments with the training tasks, or with others."""
         env = self.env_config.build(tasks or self.about.given(self), count or self.num_envs, self.end)
+        if (labels := self.env_config.labels) is not None:
+            env = with_noisy_labels(env, labels)
         return with_terminal_rewards(env, self.end) if self.about.reward == "terminal" else env
+
+    def render_env(self, tasks: MooreMachine | TaskSet, mode: str) -> gymnasium.Env[Any, Any]:
+        """One environment with a task, in a render mode."""
+        env = self.env_config.render(tasks, mode, self.end)
+        if (labels := self.env_config.labels) is not None:
+            env = NoisyLabelsEnv(env, NoisyLabels.read(labels, tasks.alphabet))
+        return env
 
     def sources(self) -> str:
         """A digest of the modules from outside that the environment is of, as they are now; empty where there are none.
@@ -138,7 +157,7 @@ class RunConfig:
         Call it once the environment was built.
         """
         env = self.settings["env"]
-        names = {self.env, *(str(getattr(env, name, "")) for name in ("source", "label"))}
+        names = {self.env, *(str(getattr(env, name, "")) for name in ("source", "label", "labels"))}
         modules = sorted({name.partition(":")[0] for name in names if CODE.fullmatch(name)})
         files = (getattr(sys.modules.get(module), "__file__", None) for module in modules)
         texts = [Path(file).read_bytes() for file in files if file and Path(file).is_file()]

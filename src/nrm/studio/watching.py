@@ -150,7 +150,7 @@ def animation(home: Home, watched: Watched) -> str:
     """An episode as a GIF file, in base64."""
     run, (_, machine, _) = _asked(home, watched)
     config = run.config
-    env = config.env_config.render(machine, "rgb_array", config.end)
+    env = config.render_env(machine, "rgb_array")
     if env.render_mode != "rgb_array":
         raise NrmError(f"{config.env} renders no images, so there is no film of it")
     names = action_names(env)

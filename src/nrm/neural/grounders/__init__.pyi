@@ -3,6 +3,9 @@ from .cnn import (
     CnnGrounder as CnnGrounder,
     PooledGrounder as PooledGrounder,
 )
+from .detector import (
+    DetectorGrounder as DetectorGrounder,
+)
 from .mlp import (
     FourierGrounder as FourierGrounder,
     MlpGrounder as MlpGrounder,

@@ -199,6 +199,7 @@ _HOMES = {
     "attending": "cnn",
     "recurrent": "recurrent",
     "parts": "mlp",
+    "detector": "detector",
     "paper": "selection",
     "true-labels": "mlp",
     "standardised": "mlp",

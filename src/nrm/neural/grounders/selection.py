@@ -11,7 +11,7 @@ from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGroun
 from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
 from nrm.neural.layers import OVERLAPPING, is_image
-from nrm.observations import Parts
+from nrm.observations import DETECTED, Parts
 
 
 class ShapeRule(NamedTuple):
@@ -56,7 +56,8 @@ def named_grounder(
         if name == "auto":
             return grounder_for(observed, symbols, independent, **about)
         return GROUNDERS[name].from_shape(observed, symbols, independent)
-    kind = GROUNDERS["parts" if name == "auto" else name]
+    entries = "detector" if DETECTED in (part.name for part in observed.parts) else "parts"
+    kind = GROUNDERS[entries if name == "auto" else name]
     if not hasattr(kind, "from_parts"):
         able = [other for other in GROUNDERS if hasattr(GROUNDERS[other], "from_parts")]
         raise ConfigError(
