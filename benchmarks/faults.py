@@ -69,7 +69,7 @@ def subjects() -> list[Subject]:
     """All methods on one task, and some with many tasks and in other environments."""
     found = []
     for method in METHODS.own:
-        if method not in ("frozen", "return"):
+        if method not in ("frozen", "return", "naive", "independent-belief"):
             quick = {"grounding": {"every": 10, "epochs": 2, "restarts": 1}} if method == "nrm" else {}
             config = choose_run("F gem & G !lava", "map", method, total_episodes=40, num_envs=4, settings=quick)
             found.append(Subject(f"{method}, map", in_folder(config)))

@@ -54,6 +54,10 @@ class Config:
     """Runs whose names contain this; all when empty."""
 
 
+DETECTED = ("naive", "independent-belief")
+"""Methods that follow a detector."""
+
+
 def runs() -> Iterator[tuple[str, RunConfig]]:
     """The runs, by name."""
     yield from single_runs()
@@ -64,6 +68,8 @@ def runs() -> Iterator[tuple[str, RunConfig]]:
 def single_runs() -> Iterator[tuple[str, RunConfig]]:
     """One task: every method on the paper's environments, and on others as far as it goes there."""
     for method in METHODS.own:
+        if method in DETECTED:
+            continue
         name = NAMES.get(method, method)
         for task in ("1", "4", "6"):
             yield f"map-{task}-{name}", choose_run(task, "map", method, total_episodes=300)
@@ -100,6 +106,9 @@ def special_runs() -> Iterator[tuple[str, RunConfig]]:
     )
     yield "door-nrm", choose_run(None, "minigrid:MiniGrid-DoorKey-5x5-v0", "nrm", total_episodes=40)
     yield "limit-nrm", choose_run("G(pickaxe -> F gem)", "map", "nrm", total_episodes=60, end="limit")
+    for method in (*DETECTED, "nrm", "state-prediction"):
+        detected = {"env": {"labels": "0.1"}}
+        yield f"detected-1-{method}", choose_run("1", "map", method, total_episodes=200, settings=detected)
     noisy = {"inference": {"label_noise": 0.02}}
     yield "label_noise-3-machine", choose_run("3", "map", "automata-learning", total_episodes=200, settings=noisy)
 

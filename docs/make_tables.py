@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -302,6 +303,27 @@ def terminal() -> str | None:
     return drawn(["task", "RM", "RM, at the end", "NRM", "NRM, at the end", "grounding, at the end"], rows)
 
 
+def noisy_labels(score: str) -> str | None:
+    """A score of each method over the noise levels of a detector."""
+    found = summary("noisy-labels")
+    if found is None:
+        return None
+    names = {
+        "RM, given the true state": "rm",
+        "naive": "naive",
+        "independent belief": "independent-belief",
+        "NRM, corrects the detector": "nrm",
+        "state prediction": "state-prediction",
+        "RNN": "rnn",
+    }
+    levels, column = ("0.0", "0.1", "0.2", "0.3"), Column("", score, form=whole if score == "return" else percent)
+    rows = [
+        [text, *(cell(found, [f"{level} {name}"], column) for level in (levels[:1] * 4 if name == "rm" else levels))]
+        for text, name in names.items()
+    ]
+    return drawn(["method", *(f"noise {level}" for level in levels)], [row for row in rows if any(row[1:])])
+
+
 def recordings() -> str | None:
     """Event detectors from judged recordings."""
     found = summary("recordings")
@@ -503,6 +525,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "flat-world": flat_world,
     "flat-tuning": flat_tuning,
     "hidden-symbols": hidden_symbols,
+    **{f"noisy-labels-{score}": partial(noisy_labels, score) for score in ("success", "return", "states")},
     "grounding": grounding,
     "recordings": recordings,
     "recordings-by-number": recordings_by_number,

@@ -8,7 +8,7 @@ from torch import Tensor
 
 import nrm
 from nrm.agents import METHODS, Trainer, evaluate, new_trainer, play
-from nrm.envs import BatchedTasks, MinecraftConfig, StepBatch
+from nrm.envs import BatchedEnv, BatchedTasks, MinecraftConfig, StepBatch, with_noisy_labels
 from nrm.tracking import Belief
 
 SYMBOLS = ("gem", "lava", "empty")
@@ -104,15 +104,20 @@ class Repaid(BatchedTasks):
 @pytest.mark.parametrize("method", METHODS.own)
 def test_a_test_reads_no_rewards_unless_it_says_so(method: str) -> None:
     machine = nrm.compile("F(gem & F lava)", SYMBOLS)
-    made = new_trainer(BatchedTasks(ENV, machine, 4), method, episodes=60, seed=3)
+    labels = {"naive": "0.1", "independent-belief": "0.1"}.get(method)
+
+    def detected(env: BatchedEnv) -> BatchedEnv:
+        return env if labels is None else with_noisy_labels(env, labels)
+
+    made = new_trainer(detected(BatchedTasks(ENV, machine, 4)), method, episodes=60, seed=3)
     made.run()
 
-    def features(env: BatchedTasks, belief: Belief | None) -> list[Tensor]:
+    def features(env: BatchedEnv, belief: Belief | None) -> list[Tensor]:
         return [
             step.memory for step, _ in zip(play(made, env, 1, greedy=False, belief=belief), range(30), strict=False)
         ]
 
-    honest, repaid = (kind(ENV, machine, 4) for kind in (BatchedTasks, Repaid))
+    honest, repaid = (detected(kind(ENV, machine, 4)) for kind in (BatchedTasks, Repaid))
     for one, other in zip(features(honest, None), features(repaid, None), strict=True):
         assert torch.equal(one, other)
     if method in ("nrm", "frozen", "return"):

@@ -58,10 +58,6 @@ class NoisyLabels:
     says: Callable[[Seen], FloatArray]
     """(n, letters) how probable each letter is, of n steps."""
 
-    def __post_init__(self) -> None:
-        if not self.alphabet.is_small:
-            raise AlphabetError(f"a detector names each of {self.alphabet.amount} letters; take fewer propositions")
-
     @classmethod
     def confused(cls, confusion: ArrayLike | Json, alphabet: Alphabet, persistent: bool = False) -> NoisyLabels:
         """Wrong with given probabilities.
@@ -112,6 +108,8 @@ class NoisyLabels:
 
 def _matrix(given: ArrayLike | Json, alphabet: Alphabet) -> FloatArray:
     """(true, detected) a confusion matrix, or `ProbabilityError` with the row that is none."""
+    if not alphabet.is_small:
+        raise AlphabetError(f"a confusion matrix has a row for each of {alphabet.amount} letters; take fewer symbols")
     names = alphabet.letter_names
     size = len(names)
     if isinstance(given, Mapping):
@@ -201,7 +199,9 @@ class NoisyLabelsEnv(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         RecordConstructorArgs.__init__(self, labels=labels, _disable_deepcopy=True)
         gymnasium.Wrapper.__init__(self, env)
         if (inner := own_task(env)) is None or inner.tasks.alphabet != labels.alphabet:
-            raise EnvError(f"noisy labels go around nrm.TaskEnv(env, machine) with a task over {labels.alphabet}")
+            raise EnvError(
+                f"noisy labels go around nrm.TaskEnv(env, machine) with a task over {listing(labels.alphabet.symbols)}"
+            )
         self.labels = labels
         space = env.observation_space
         self._entries = space.spaces if isinstance(space, spaces.Dict) else {OBSERVATION: space}

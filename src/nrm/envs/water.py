@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nrm.aliases import BoolArray, FloatArray, Symbol
 from nrm.envs.batched import Dynamics, Places, Reader, SingleEnv
-from nrm.envs.counter_rng import Words, episode_keys, words
+from nrm.envs.counter_rng import Words, chances, episode_keys, words
 from nrm.envs.plane.config import Disc
 from nrm.envs.plane.env import Painter, disc_labels, disc_reader, text
 from nrm.envs.registry import ENVS, OwnEnvConfig, Spaces
