@@ -21,7 +21,7 @@ from nrm.runs import choose_run
 
 METHODS = ("rm", "naive", "independent-belief", "nrm", "state-prediction", "rnn")
 NOISE = (0.0, 0.1, 0.2, 0.3)
-SETTINGS = {
+SETTINGS: dict[str, dict[str, object]] = {
     "algorithm": {"learning_rate": 3e-3},
     "grounding": {"belief": "open-loop", "every": 240, "keep": 720, "restarts": 4},
 }

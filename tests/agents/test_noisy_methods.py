@@ -144,7 +144,7 @@ def test_states_are_those_of_the_true_letters() -> None:
     assert made.grounding is not None
     gem, empty = (TASK.alphabet.letter(name) for name in ("gem", "empty"))
     told = RecordedEpisode(0, 100.0, 2, np.array([1, 2]), np.array([0.0, 100.0]), np.array([empty, gem]))
-    learned = made.grounding._numbered(told)  # type: ignore[attr-defined]
+    learned = made.grounding._numbered(told)
     assert learned.levels.tolist() == [TASK.initial, TASK.next_state(TASK.initial, gem)]
 
 

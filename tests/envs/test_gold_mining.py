@@ -88,7 +88,7 @@ def test_gymnasium_and_the_command_line_know_it() -> None:
     made = gymnasium.make("nrm/GoldMining-v0", gold=3, render_mode="rgb_array")
     check_env(made.unwrapped, skip_render_check=True)
     made.reset(seed=1)
-    assert made.render().shape == (512, 512, 3)
+    assert np.shape(made.render()) == (512, 512, 3)  # type: ignore[arg-type]
     text = GoldMiningEnv(render_mode="ansi")
     text.reset(seed=1)
     assert {"@ robot", "D depot"} <= set(str(text.render()).splitlines()[-1].split("  "))
