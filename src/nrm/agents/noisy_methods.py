@@ -113,9 +113,11 @@ class StateLearning(Grounding):
         """None: no symbols are named."""
 
 
-def _prepare_prediction(env: BatchedEnv, settings: PredictionConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    if env.tasks.either(False, True):
-        raise ConfigError("states of one task can be predicted, not of many (--tasks); name one with --task")
+def _refused(env: BatchedEnv, settings: PredictionConfig, seed: int) -> Prepared:  # noqa: ARG001
+    raise ConfigError("states of one task can be predicted, not of many (--tasks); name one with --task")
+
+
+def _predicting(env: BatchedEnv, settings: PredictionConfig, seed: int) -> Prepared:
     from_states = settings.source == "states"
     machine = state_machine(env.machine, settings.source)
     with torch.random.fork_rng(devices=[]):
@@ -130,6 +132,10 @@ def _prepare_prediction(env: BatchedEnv, settings: PredictionConfig, features: i
     learning = StateLearning(model, memory, config, fit, env.frames, blank, withheld)
     learning.true_states = env.machine if from_states else None
     return Prepared(memory, learning)
+
+
+def _prepare_prediction(env: BatchedEnv, settings: PredictionConfig, features: int, seed: int) -> Prepared:  # noqa: ARG001
+    return env.tasks.either(_predicting, _refused)(env, settings, seed)
 
 
 PREDICTION = METHODS.register(

@@ -43,12 +43,12 @@ class DetectorGrounder(Grounder):
     ) -> None:
         """`parts`: what rows hold (`Parts.to_config`); `floor`: the least probability that the detector may mean."""
         known = Parts.from_config(parts)
-        if {part.name: part.width for part in known.parts}.get(DETECTED) != symbols or independent:
+        if {part.name: part.width for part in known.parts}.get(DETECTED) != symbols:
             raise EpisodeError(
                 f"no detector names the {symbols} letters of the task: observations hold {known}; give one, such as "
                 "--env.labels 0.1, or wrap the environment in nrm.envs.NoisyLabelsEnv"
             )
-        super().__init__(False, symbols=symbols, parts=known.to_config(), features=features, floor=floor)
+        super().__init__(independent, symbols=symbols, parts=known.to_config(), features=features, floor=floor)
         self.parts, self.floor = known, floor
         self.encoder = PartsEncoder(known, features)
         self.head = Correction(self.encoder.width, symbols)
