@@ -58,7 +58,7 @@ class RunConfig:
     seed: int
     """Equal seeds give equal runs."""
     end: End
-    """When an episode ends: outcome, absorbing or limit."""
+    """When an episode ends: outcome, absorbing, limit or round."""
     settings: Sections
     tasks: str | None = None
     """Task sampler: a name, file:PATH or module:name; None for one task."""

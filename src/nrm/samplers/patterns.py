@@ -202,9 +202,8 @@ def _paper(sizes: TemplateSampler, events: Events, generator: np.random.Generato
 
 
 def _stay(sizes: TemplateSampler, events: Events, generator: np.random.Generator) -> Formula:
-    """An event at so many steps in a row."""
-    (event,) = pick(events, 1, 1, generator)
-    result = event
+    """One or two events, at so many steps in a row."""
+    result = event = either(*pick(events, 1, min(2, len(events)), generator))
     for _ in range(int(generator.integers(1, sizes.at("max_steps")))):
         result = both(event, prefix(Op.NEXT, result))
     return prefix(Op.EVENTUALLY, result)
@@ -270,7 +269,9 @@ PATTERNS = {
         _conditional(conditions=2, goals=2),
         {"max_steps": Size(2)},
     ),
-    "stay": Pattern("one symbol at several steps in a row", "F(a & X(a & X a))", 1, _stay, {"max_steps": Size(5, 2)}),
+    "stay": Pattern(
+        "one of up to two symbols at several steps in a row", "F(a & X(a & X a))", 1, _stay, {"max_steps": Size(5, 2)}
+    ),
     "random": Pattern("random operators, of a given size", "F(a & (b U F c)) & (d -> F e)", 2, _random),
     "paper": Pattern(
         "the patterns of the paper",
