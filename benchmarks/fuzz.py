@@ -2,7 +2,8 @@
 
     python -m benchmarks.fuzz --minutes 60 --out out/reliability
 
-Seeds are what the library writes itself. An input that raises anything outside the family of `nrm.errors`, or takes
+All targets get the same CPU time: parsers see a thousand inputs a second, whole runs some dozens. Seeds are what the
+library writes itself. An input that raises anything outside the family of `nrm.errors`, or takes
 more than 5 CPU seconds or 2 GB, is a finding: it is printed, counted, and kept in the folder.
 """
 
@@ -21,7 +22,7 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,19 +32,34 @@ import torch
 
 import nrm
 from nrm.cli import _parsed
+from nrm.cli.options import reward_from_text
 from nrm.errors import NrmError
+from nrm.files import read_json
 from nrm.logic import LANGUAGES, read_formula
-from nrm.machines import TaskSet, TraceReader, load_machine, load_pool, load_task, machine_text, save_pool, task_toml
+from nrm.machines import (
+    TaskSet,
+    TraceReader,
+    load_machine,
+    load_pool,
+    load_task,
+    machine_text,
+    save_machine,
+    save_pool,
+    task_toml,
+    with_rewards,
+)
 from nrm.neural import MlpGrounder, NeuralRewardMachine, load_episodes, load_model, record_episodes, save_model
 from nrm.neural import save_episodes as write_episodes
 from nrm.registry import Given, following
 from nrm.results import read_record, read_records
-from nrm.runs import RunFolder, choose_run, read_recipe, train
+from nrm.runs import RunConfig, RunFolder, choose_run, read_recipe, train
 from nrm.samplers import sampler_of
 from nrm.sweeps import load_grid
 
 SECONDS, BYTES = 5, 2 << 30
 """What one input may cost."""
+BATCH = 10
+"""Inputs for a target between two looks at the clock."""
 SYMBOLS = ("pickaxe", "lava", "door", "gem", "empty")
 RULE = "visit(pickaxe, lava) & global_avoidance(door)"
 FORMULAS = {
@@ -52,6 +68,18 @@ FORMULAS = {
     "ppltl": ["O(b & O a) & H !c", "Y Y a S b", "ordered_visit(a, b)"],
     "re": ["(!c)*; a; b{2,4}; .*", "~(a; b?) & (a | b)*", "a{20}{20}", "absence(a, 2); b*"],
 }
+ENVS = {
+    "map": "F gem",
+    "letter": "F a",
+    "flat": "F blue",
+    "robot": "F blue",
+    "zones": "F blue",
+    "office": "F a",
+    "water": "F red",
+    "minigrid:MiniGrid-DoorKey-5x5-v0": "F goal",
+    "gym:CartPole-v1": "F a",
+}
+"""Environments whose configurations are attacked, and their tasks."""
 TRACES = ["recording,symbol\nr,gem\nr,lava\nq,door\n", '{"recording": "r", "symbol": "gem"}\n', "gem, lava\ndoor\n"]
 ODD: tuple[Any, ...] = (
     *(
@@ -274,9 +302,34 @@ def targets(folder: Path) -> Mapping[str, Target]:
             if file.is_file() and file.name != ".lock":
                 change = kinds.get(file.suffix, changed_text)
                 made[f"{method}, {file.name}"] = Target([file.read_bytes()], in_run(run, file.name), change)
+    made["reward scheme"] = Target(
+        [b"distance:failure=-10", b"value_iteration:gamma=0.5,failure=-1", b"terminal", b"0, 50, 100, -100"],
+        lambda path: with_rewards(machine, reward_from_text(_text(path))),
+        changed_text,
+    )
+    told = [text.encode() for text in TRACES]
+    made["nrm monitor"] = Target(told, partial(_monitored, RULE), changed_text, ".log")
+    save_machine(machine, folder / "machine.json")
+    table = b"recording,x,y\nr,0.5,1\nr,1,2\nq,3,4\n"
+    made["nrm monitor, a model"] = Target([table], partial(_monitored, str(folder / "model.pt")), changed_text, ".csv")
+    for env, rule in ENVS.items():
+        config = choose_run(rule, env, "rm")
+        seed = json.dumps(config.to_json()).encode()
+        made[f"settings, {env}"] = Target([seed], _built, changed_json, ".json")
     words = b"train\n--task\nF a\n--env\nmap\n--algorithm.gamma\n0.9\n--out\nx"
     made["command line"] = Target([words], lambda path: _parsed(_text(path).split("\n")), changed_text)
     return made
+
+
+def _built(path: Path) -> object:
+    """The trainer of a configuration."""
+    return RunConfig.from_json(read_json(path)).build_trainer()
+
+
+def _monitored(rule: str, path: Path) -> object:
+    """What a log looks like to `nrm monitor`."""
+    with redirect_stdout(io.StringIO()):
+        return _parsed(["monitor", rule, str(path)]).run()
 
 
 def _text(path: Path) -> str:
@@ -330,7 +383,7 @@ def main() -> None:
     asked.out.mkdir(parents=True, exist_ok=True)
     result = fuzz(asked.minutes, asked.inputs, asked.seed, asked.only, asked.out)
     (asked.out / "fuzz.json").write_text(json.dumps(result, indent=2) + "\n")
-    print(json.dumps(result))
+    print(json.dumps(result, indent=2))
 
 
 def fuzz(minutes: float, inputs: int, seed: int, only: str, out: Path) -> dict[str, Any]:
@@ -344,24 +397,28 @@ def fuzz(minutes: float, inputs: int, seed: int, only: str, out: Path) -> dict[s
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, most))
-        began, count = time.process_time(), 0
+        began, spent, counts = time.process_time(), dict.fromkeys(every, 0.0), Counter[str]()
         with suppress(KeyboardInterrupt):  # what was found so far counts
-            while count < inputs and time.process_time() - began < 60 * minutes:
-                for name, target in every.items():
-                    attack(name, target, chance, Path(made, f"input{target.ending}"), found, out)
-                    count += 1
+            while counts.total() < inputs and sum(spent.values()) < 60 * minutes:
+                name = min(spent, key=lambda one: spent[one])
+                before = time.process_time()
+                for _ in range(BATCH):
+                    attack(name, every[name], chance, Path(made, f"input{every[name].ending}"), found, out)
+                counts[name] += BATCH
+                spent[name] += time.process_time() - before
         seconds = time.process_time() - began
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, most))
     findings = {said: times for said, times in found.items() if "·" in said}
     kinds = {kind: found[kind] for kind in ("read", "refused", "foreign", "slow")}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "inputs": count,
+        "inputs": counts.total(),
         "targets": len(every),
         **kinds,
         "CPU s": round(seconds),
         "peak kB": peak,
         "findings": findings,
+        "by target": dict(counts),
     }
 
 

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 import numpy as np
@@ -36,6 +36,8 @@ class Limits(NamedTuple):
     bytes: int = 1 << 30
     depth: int = 60
     """Lists and objects in each other."""
+    line: int = 1 << 22
+    """Characters of a line that comes from a stream."""
     digits: int = 18
     """Of a whole number."""
     members: int = 10_000
@@ -75,6 +77,14 @@ def read_text(path: Path | str) -> str:
         return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise FileError(f"cannot read {path}: it is not UTF-8 text (byte {error.start})") from None
+
+
+def read_lines(stream: TextIO, source: str) -> Iterator[str]:
+    """The lines of a stream as they come; `source` names it in errors."""
+    while line := stream.readline(LIMITS.line):
+        if len(line) == LIMITS.line:
+            raise FileError(f"{source} has a line of more than {LIMITS.line - 1:,} characters")
+        yield line
 
 
 def read_json(path: Path | str, kind: Any = Any, error: type[FileError] = FileError) -> Any:

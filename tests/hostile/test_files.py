@@ -18,14 +18,18 @@ import torch
 from benchmarks.fuzz import attack, targets
 
 import nrm
-from nrm.errors import FileError, FormulaError, NrmError, escaped, shown
-from nrm.files import LIMITS, check_links, parse_json, read_arrays, read_bytes, read_json
+from nrm.errors import ConfigError, FileError, FormulaError, NrmError, escaped, shown
+from nrm.files import LIMITS, check_links, parse_json, read_arrays, read_bytes, read_json, read_lines
 from nrm.machines import load_machine, load_pool
 from nrm.neural import load_episodes, load_model
 from nrm.report import build_report
 from nrm.results import group_runs, read_records
-from nrm.runs import RunFolder
+from nrm.runs import RunFolder, choose_run
+from nrm.samplers import sampler_of
+from tests.cli.conftest import Nrm, nrm_command
 from tests.results.folders import run
+
+__all__ = ["nrm_command"]
 
 
 @pytest.fixture(scope="module")
@@ -247,11 +251,41 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         read_bytes(tmp_path / "large")
 
 
+def test_lines_of_a_stream_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nrm.files.LIMITS", LIMITS._replace(line=20))
+    assert list(read_lines(io.StringIO("recording,symbol\nr,gem\n"), "it")) == ["recording,symbol\n", "r,gem\n"]
+    with pytest.raises(FileError, match="it has a line"):
+        list(read_lines(io.StringIO("r,gem\n" + "x" * 20), "it"))
+
+
+def test_cells_that_are_too_large(tmp_path: Path) -> None:
+    (tmp_path / "large.csv").write_text(f"recording,x,verdict\nr,{'1' * 140_000},true\n")
+    with pytest.raises(FileError, match=r"large\.csv, line 2"):
+        load_episodes(tmp_path / "large.csv")
+
+
+@pytest.mark.parametrize("value", [10**18, float("nan"), "\ud800"])
+def test_arguments_of_environments_that_could_not_be_read_again(tmp_path: Path, value: object) -> None:
+    env = {"kwargs": {"sutton_barto_reward": value}, "symbols": ["a"]}
+    config = choose_run("F a", "gym:CartPole-v1", "rm", settings={"env": env})
+    with pytest.raises(NrmError):
+        RunFolder(tmp_path / "run").begin(config)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_long_name_is_no_file(nrm_command: Nrm, tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("gem\ndoor\n")
+    rule = "F gem & " + " | ".join(["gem"] * 100)
+    assert nrm_command("monitor", rule, str(tmp_path / "log.txt"), "--symbols", "gem,door").status == 0
+    with pytest.raises(ConfigError, match="xxx"):
+        sampler_of("x" * 300)
+
+
 @pytest.mark.filterwarnings("ignore::nrm.errors.NrmWarning")
 def test_each_target_of_the_attack_withstands_some_inputs(tmp_path: Path) -> None:
     chance, found = random.Random(7), Counter[str]()
     (tmp_path / "seeds").mkdir()
     for name, target in targets(tmp_path / "seeds").items():
-        for _ in range(5):
+        for _ in range(3):
             attack(name, target, chance, tmp_path / f"input{target.ending}", found, tmp_path)
     assert not [said for said in found if "·" in said]

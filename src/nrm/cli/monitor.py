@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,7 @@ from nrm.cli.arguments import UsageError
 from nrm.cli.monitoring import Followed, Judged, Show, followed, write_junit
 from nrm.cli.options import JsonOption, MachineOptions
 from nrm.errors import FileError, NrmWarning, suggestion
+from nrm.files import read_lines
 from nrm.logic import DEFAULT_LOGIC
 from nrm.machines import Monitor as RuleMonitor
 from nrm.machines import TraceReader, alphabet_of, is_machine_file, monitor
@@ -57,7 +59,7 @@ class Monitor(MachineOptions, JsonOption):
             raise UsageError(
                 f"{self.task} has recordings, not a rule; write the rule first: nrm monitor RULE {self.task}"
             )
-        by_model = self.task is not None and (folder_or_file.suffix == ".pt" or folder_or_file.is_dir())
+        by_model = self.task is not None and (folder_or_file.suffix == ".pt" or os.path.isdir(folder_or_file))
         judged = self._by_model(folder_or_file) if by_model else self._by_rule()
         status = 0
         try:
@@ -100,7 +102,7 @@ class Monitor(MachineOptions, JsonOption):
         from nrm.cli.grounding import Detector
 
         detector = Detector.load(path)
-        yield from detector.rows(sys.stdin) if self.file == "-" else detector.file(self.file)
+        yield from detector.rows(read_lines(sys.stdin, self._source)) if self.file == "-" else detector.file(self.file)
 
     def _rule(self) -> RuleMonitor:
         if self.task_text is not None and is_machine_file(self.task_text):
@@ -115,14 +117,14 @@ class Monitor(MachineOptions, JsonOption):
 @contextmanager
 def _opened(file: str) -> Iterator[Iterable[str]]:
     if file == "-":
-        yield sys.stdin
+        yield read_lines(sys.stdin, "standard input")
         return
     try:
         handle = open(file, encoding="utf-8-sig", newline="")  # noqa: SIM115 - closed below
     except OSError as error:
         raise FileError(f"cannot read {file}: {error.strerror}") from None
     with handle:
-        yield handle
+        yield read_lines(handle, file)
 
 
 def _written(at_once: bool) -> Callable[[str], object]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from nrm.aliases import Symbol, Trace
@@ -95,7 +95,7 @@ def read_formula(formula: FormulaValue | str, logic: str = DEFAULT_LOGIC) -> Rea
     except FormulaSyntaxError:
         if not isinstance(formula, str) or not _PATH.fullmatch(formula):
             raise
-        what = "holds no task and no machine" if Path(formula).exists() else "does not exist"
+        what = "holds no task and no machine" if os.path.exists(formula) else "does not exist"
         raise FileError(f"'{formula}' is no formula, and a file or folder of that name {what}") from None
 
 

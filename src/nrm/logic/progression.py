@@ -183,7 +183,9 @@ def _reachable(start: Obligation, implied: Mapping[Obligation, list[Obligation]]
     found = {start: None}
     pending = [start]
     while pending:
-        for other in implied.get(pending.pop(), ()):
+        others = implied.get(pending.pop(), ())
+        spend(150 * len(others))
+        for other in others:
             if other not in found:
                 found[other] = None
                 pending.append(other)

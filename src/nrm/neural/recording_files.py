@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nrm.errors import EpisodeFileError, listing, require, shorten, suggestion
-from nrm.files import RECORDING_COLUMNS, TIME_COLUMNS, table_rows
+from nrm.files import RECORDING_COLUMNS, TIME_COLUMNS, read_lines, table_rows
 from nrm.neural.episode_file import RecordedEpisodes, load_npz, record_episodes
 
 ROLES = {
@@ -251,8 +251,8 @@ def load_episodes(path: str | Path) -> RecordedEpisodes:
     if not text.endswith(".csv"):
         return load_npz(path)
     try:
-        with open(path, encoding="utf-8-sig", newline="") as lines:
-            return recordings_of(csv_rows(lines, text), text)
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return recordings_of(csv_rows(read_lines(file, text), text), text)
     except OSError as error:
         raise EpisodeFileError(f"cannot read {text}: {error.strerror}") from None
 

@@ -6,14 +6,13 @@ from .choosing import (
     env_as_set as env_as_set,
     read_recipe as read_recipe,
 )
-from .config import RunConfig as RunConfig
+from .config import RunConfig as RunConfig, sources_of as sources_of
 from .folder import (
     PRETRAINED as PRETRAINED,
     RunFolder as RunFolder,
     clear_beginnings as clear_beginnings,
     find_run as find_run,
     known_model as known_model,
-    sources_of as sources_of,
     train as train,
     whole_folder as whole_folder,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +28,8 @@ from nrm.envs import (
     with_noisy_labels,
     with_terminal_rewards,
 )
-from nrm.errors import ConfigError, unknown
+from nrm.errors import ConfigError, FileError, NrmWarning, unknown
+from nrm.files import read_json
 from nrm.machines import Alphabet, MooreMachine, Task, TaskSet
 from nrm.runs.renamed import Renaming
 from nrm.runs.sections import Sections, base_sections, read_section
@@ -163,6 +166,13 @@ class RunConfig:
         texts = [Path(file).read_bytes() for file in files if file and Path(file).is_file()]
         return hashlib.sha256(b"".join(texts)).hexdigest()[:16] if texts else ""
 
+    def compare_sources(self, folder: Path) -> None:
+        """Warn where these modules are not those with which the run in a folder began."""
+        with suppress(FileError):
+            if (began := sources_of(folder)) and began != self.sources():
+                changed = f"the source of {self.env} has changed since the run began; it is played as it is now"
+                warnings.warn(changed, NrmWarning, stacklevel=5)
+
     @property
     def initial(self) -> str | None:
         """The folder of the grounder to start from, if any."""
@@ -244,3 +254,9 @@ def extended(config: RunConfig, total_episodes: int | None = None, total_timeste
         more = f"such as {config.length_option} {2 * config.amount}"
         raise ConfigError(f"the run already has {config.amount:,} {config.unit}; give more, {more}")
     return replace(config, **{name: amount, "extended": (*config.extended, config.amount)})  # type: ignore[arg-type]
+
+
+def sources_of(folder: Path) -> str:
+    """The digest of sources with which the run in a folder began; empty where all of its environment was ours."""
+    versions = folder / "versions.json"
+    return str(read_json(versions, dict[str, str]).get("sources", "")) if versions.exists() else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
@@ -9,7 +10,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from nrm.errors import (
     listing,
     suggestion,
 )
-from nrm.files import check_links, read_json, read_text, write_json, write_text
+from nrm.files import check_links, parse_json, read_json, read_text, write_json, write_text
 from nrm.neural import NeuralRewardMachine, load_model, save_model
 from nrm.registry import received
 from nrm.runs.checkpoint import (
@@ -144,6 +145,7 @@ class RunFolder:
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self} is not empty and holds no run; choose another --out")
         config.about.confusable(config)
+        parse_json(json.dumps(config.to_json()), "the configuration", error=ConfigError)  # it can be read again
         versions = {name: version(name) for name in ("neural-reward-machines", "torch", "numpy")}
         versions["python"] = platform.python_version()
         if sources := config.sources():
@@ -238,10 +240,7 @@ class RunFolder:
 
     def _at_beginning(self, device: str | torch.device | None) -> Trainer:
         config = self.config()
-        with suppress(FileError):
-            if (began := sources_of(self.path)) and began != config.sources():
-                changed = f"the source of {config.env} has changed since the run began; it is played as it is now"
-                warnings.warn(changed, NrmWarning, stacklevel=4)
+        config.compare_sources(self.path)
         with received(self.trust):
             taken = None if config.initial is None else load_model(self.path / GROUNDER_FILE).grounder
             return config.build_trainer(taken, device)
@@ -287,15 +286,9 @@ class RunFolder:
         return read_columns(path, GROUNDING) if path.exists() else None
 
 
-def sources_of(path: Path) -> str:
-    """A digest of the modules that a run's environment was of when it began; empty where all of it was ours."""
-    versions = path / "versions.json"
-    return str(read_json(versions, dict[str, str]).get("sources", "")) if versions.exists() else ""
-
-
 def find_run(path: Path | str, *, trust: bool = False) -> RunFolder:
     """The run in a folder, or, if there is no such folder, the pretrained agent of that name."""
-    own = not Path(path).exists() and (PRETRAINED / path).is_dir()
+    own = not os.path.exists(path) and os.path.isdir(PRETRAINED / path)
     return RunFolder(PRETRAINED / path if own else path, trust=trust)
 
 

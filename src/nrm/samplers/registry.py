@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -180,7 +180,7 @@ def sampler_of(name: str) -> Sampler:
         new = RENAMED_SAMPLERS[name]
         warnings.warn(f"the sampler '{name}' is called '{new}' now; use that name", NrmWarning, stacklevel=2)
         name = new
-    if Path(name).is_file():
+    if os.path.isfile(name):
         raise ConfigError(f"'{name}' is a file; for the formulas in it, write {FILE_PREFIX}{name}")
     made: Any = SAMPLERS[name]
     if not is_dataclass(made):
