@@ -64,6 +64,10 @@ class GoldMiningConfig(OwnEnvConfig):
         """A task as elsewhere; without a text, the delivery of gold."""
         return super().task(text or DELIVERY)
 
+    def algorithm(self) -> str:
+        """PPO: A2C learns to stay away from the depot."""
+        return "ppo"
+
     def dynamics(self) -> Dynamics:
         return GoldMiningDynamics(self)
 
