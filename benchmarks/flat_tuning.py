@@ -23,9 +23,6 @@ VARIANTS: dict[str, Changes] = {
     "base": {},
     "training_horizon 100": {"tasks": {"training_horizon": 100}},
     "training_horizon 500": {"tasks": {"training_horizon": None}},
-    "sde_sample_freq 1": {"algorithm": {"sde_sample_freq": 1}},
-    "sde_sample_freq 4": {"algorithm": {"sde_sample_freq": 4}},
-    "sde_sample_freq 8": {"algorithm": {"sde_sample_freq": 8}},
 }
 """Changes of what ships."""
 

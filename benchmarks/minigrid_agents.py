@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from nrm import FitConfig, MooreMachine, NeuralRewardMachine
 from nrm.envs.minigrid import minigrid_env, minigrid_task
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper
-from nrm.tracking import AccuracyMeter
+from nrm.tracking import AccuracyMeter, UpdateConfig
 
 Method = Literal["rm", "nrm", "rnn", "ppo"]
 METHODS: tuple[Method, ...] = ("rm", "nrm", "rnn", "ppo")
@@ -67,12 +67,11 @@ class Settings:
 
     def fit(self, seed: int) -> FitConfig:
         """How one update learns."""
-        return FitConfig(
+        return UpdateConfig(
             objective="sequence",  # what docs/how-to/minigrid.md reports
             epochs=self.grounding_epochs,
             learning_rate=self.grounding_rate,
             restarts=self.grounding_restarts,
-            target=0.003,
             seed=seed,
         )
 

@@ -22,7 +22,7 @@ STEPS, EPISODES = 150_000, 2_000
 MANY: dict[str, Any] = {"update_epochs": 3, "minibatch_size": 512}
 VARIANTS: dict[str, tuple[int, dict[str, Any]]] = {
     "64 environments": (64, {"algorithm": MANY}),
-    "one layer of 128": (64, {"algorithm": MANY, "recurrent": {"size": 128, "layers": 1}}),
+    "128 units": (64, {"algorithm": MANY, "recurrent": {"size": 128}}),
     "learning rate 0.002": (64, {"algorithm": {**MANY, "learning_rate": 0.002}}),
     "entropy 0.02": (64, {"algorithm": {**MANY, "ent_coef": 0.02}}),
     "rollouts of 64": (32, {"algorithm": {**MANY, "num_steps": 64}}),

@@ -18,9 +18,10 @@ import tyro
 
 import nrm
 from benchmarks.common import report, timed
+from benchmarks.references import algorithm_1, brute_force, brute_force_formulas
 from benchmarks.results import Benchmark, Headline, Row, complete
 from nrm.machines import MooreMachine
-from nrm.shortcuts import algorithm_1, brute_force, brute_force_formulas, digits
+from nrm.shortcuts import digits
 
 METHODS = ("closed form", "Algorithm 1", "tuned", "brute force")
 

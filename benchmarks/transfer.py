@@ -95,13 +95,12 @@ def main(config: Config) -> None:
                     "told the symbols (RM)": ("rm", {}),
                     "NRM from nothing": ("nrm", {"belief": belief}),
                     "NRM with a grounder": ("nrm", {"belief": belief, "initial": str(start)}),
-                    "the same, frozen": ("nrm", {"belief": belief, "initial": str(start), "learn": False}),
+                    "the same, frozen": ("frozen", {"belief": belief, "initial": str(start)}),
                 }
                 for name, (method, settings) in kinds.items():
                     given = "" if "initial" not in settings else f"-from{source}"
-                    frozen = "" if settings.get("learn", True) else "-frozen"
                     told = "" if method == "rm" else f"-{belief}"
-                    place = store / f"{target}-{config.reward}-{method}{told}{given}{frozen}-{seed}"
+                    place = store / f"{target}-{config.reward}-{method}{told}{given}-{seed}"
                     found.setdefault(name, []).append(run(config, place, target, seed, method, **settings))
             rows += [_row(pair, belief, name, runs) for name, runs in found.items()]
     headings = ("pair", "belief", "agent", "median", "episodes to 95", "first 500", "first names", "CPU s")

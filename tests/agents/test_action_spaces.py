@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -16,7 +15,6 @@ from nrm.agents import METHODS, Trainer, evaluate, new_trainer
 from nrm.agents.a2c import A2CConfig
 from nrm.agents.ppo import PPOConfig
 from nrm.envs import GymVectorEnv, TaskEnv
-from nrm.errors import ConfigError
 from nrm.tracking import GroundingConfig
 
 MACHINE = nrm.compile("F(left & F right)", ["left", "right", "middle"])
@@ -73,21 +71,6 @@ def test_continuous_actions_keep_their_noise_for_some_steps() -> None:
     noise = noise_of(trainer(True, "rm", "ppo", 45)).view(2, 8, 8)
     torch.testing.assert_close(noise, noise[:, :1].expand_as(noise), rtol=0, atol=1e-3)
     assert not torch.isclose(noise[0, 0], noise[1, 0], atol=1e-2).any()
-
-
-@pytest.mark.parametrize("held", [1, 4, 5])
-def test_how_long_noise_is_kept_can_be_set(held: int) -> None:
-    env = GymVectorEnv.of(lambda: TaskEnv(Line(True), MACHINE), 8)
-    config = replace(CONFIGS["ppo"], sde_sample_freq=held)
-    noise = noise_of(new_trainer(env, "rm", "ppo", episodes=45, settings={"algorithm": config}))[..., 0]
-    kept = torch.isclose(noise[1:], noise[:-1], rtol=0, atol=1e-3).all(1)
-    assert kept.tolist() == [step % held != 0 for step in range(1, 16)]
-
-
-def test_noise_that_is_kept_for_no_step_is_an_error() -> None:
-    for config in CONFIGS.values():
-        with pytest.raises(ConfigError, match="0"):
-            replace(config, sde_sample_freq=0)
 
 
 @pytest.mark.parametrize("algorithm", CONFIGS)

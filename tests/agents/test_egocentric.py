@@ -20,9 +20,7 @@ from nrm.observations import ObservationSpec
 
 def network(side: int = 64, memory: int = 5) -> EgocentricNetwork:
     torch.manual_seed(0)
-    return EgocentricNetwork(
-        Sight(ObservationSpec((side, side, 3), torch.float32), None), memory, DiscreteActions(4), NetworkConfig()
-    )
+    return EgocentricNetwork(Sight(ObservationSpec((side, side, 3), torch.float32), None), memory, DiscreteActions(4))
 
 
 def images(count: int, side: int = 64) -> Tensor:
@@ -88,7 +86,7 @@ def test_images_of_any_size_are_seen(side: int) -> None:
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        EgocentricNetwork(Sight(ObservationSpec((4,), torch.float32), None), 2, DiscreteActions(4), NetworkConfig())
+        EgocentricNetwork(Sight(ObservationSpec((4,), torch.float32), None), 2, DiscreteActions(4))
 
 
 def test_actions_are_told_from_where_the_attended_place_went() -> None:

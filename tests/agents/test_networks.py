@@ -72,9 +72,7 @@ def test_scaling_weights_is_scaling_pixels() -> None:
 
 @pytest.mark.parametrize("side", [4, 7, 56, 64, 65])
 def test_images_of_any_size_are_seen(side: int) -> None:
-    net = DynamicNetwork(
-        Sight(ObservationSpec((side, side, 3), torch.float32), None), 5, DiscreteActions(4), NetworkConfig()
-    )
+    net = DynamicNetwork(Sight(ObservationSpec((side, side, 3), torch.float32), None), 5, DiscreteActions(4))
     features = net.encoder(images(3, side))
     scores, values = net(features, torch.randn(3, 5))
     assert scores.shape == (3, 4)
@@ -85,9 +83,7 @@ def test_images_of_any_size_are_seen(side: int) -> None:
 def test_the_dynamic_network_is_its_definition(wraps: bool) -> None:
     """Filters written by the memory, a convolution of neighbours, on a torus across the edges, and a full layer."""
     torch.manual_seed(0)
-    net = DynamicNetwork(
-        Sight(ObservationSpec((4, 5, 3), torch.float32, toroidal=wraps), None), 6, DiscreteActions(4), NetworkConfig()
-    )
+    net = DynamicNetwork(Sight(ObservationSpec((4, 5, 3), torch.float32, toroidal=wraps), None), 6, DiscreteActions(4))
     seen, memory = torch.randint(0, 2, (7, 4, 5, 3)), torch.randn(7, 6)
     found = net.hidden(net.encoder(seen), memory)
     maps = torch.einsum("nfc,nhwc->nfhw", net.filters(memory).view(7, 16, 3), seen.float()).relu()
@@ -122,9 +118,7 @@ def test_features_of_images_begin_uncorrelated_and_no_larger_than_a_grid_of_zero
     looks = torch.randint(0, 256, (5, 8, 8, 3), dtype=torch.uint8)
     which = torch.randint(0, 5, (200, 2, 2))
     images = looks[which].permute(0, 1, 3, 2, 4, 5).reshape(200, 16, 16, 3)
-    net = DynamicNetwork(
-        Sight(ObservationSpec((16, 16, 3), torch.uint8, tiled=True), images), 6, DiscreteActions(4), NetworkConfig()
-    )
+    net = DynamicNetwork(Sight(ObservationSpec((16, 16, 3), torch.uint8, tiled=True), images), 6, DiscreteActions(4))
     assert net.mixed is not None
     shown = net.encoder(images).view(200, -1, 4).transpose(1, 2).flatten(0, 1)
     values = torch.linalg.eigvalsh(torch.cov(net.mixed(shown).T).detach())
@@ -154,7 +148,7 @@ def test_small_images_and_vectors_are_refused_with_the_way_out() -> None:
         new_trainer(env(MinecraftConfig()), "rm", settings={"network": NetworkConfig(encoder="egocentric")})
     with pytest.raises(ConfigError, match=r"'egocentrc'.*'egocentric'"):
         new_trainer(env(), "rm", settings={"network": NetworkConfig(encoder="egocentrc")})
-    assert list(NETWORKS) == ["paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
+    assert list(NETWORKS) == ["standard", "paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind"]
 
 
 def test_running_statistics_are_those_of_all_that_was_seen() -> None:
@@ -258,7 +252,7 @@ def test_waves_by_hand() -> None:
 def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
     torch.manual_seed(0)
     sight = Sight(ObservationSpec((2,), torch.float32), None)
-    net: Any = NETWORKS["fourier"].build(sight, 5, head, NetworkConfig())
+    net: Any = NETWORKS["fourier"].build(sight, 5, head)
     seen, memory = torch.randn(7, 2), torch.randn(7, 5)
     features = net.encoder(seen)
     assert features.shape == (7, net.encoder.width) == (7, 130)
@@ -277,7 +271,7 @@ def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
 def test_the_view_of_a_task_weighs_the_fields_of_letters() -> None:
     torch.manual_seed(0)
     sight = Sight(ObservationSpec((2,), torch.float32), None, letters=3)
-    net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9), NetworkConfig())
+    net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9))
     assert net.weights is None
     features, view = net.encoder(torch.randn(2, 2)), torch.zeros(2, 13)
     # The first letter helps, the second takes one back, the third loses the task; next the second one helps, and the
@@ -294,16 +288,14 @@ def test_the_view_of_a_task_weighs_the_fields_of_letters() -> None:
     torch.testing.assert_close(net.hidden(features, view), hidden)
 
 
-def test_numbers_are_scaled_by_what_was_seen_unless_told_otherwise() -> None:
-    seen = torch.randn(50, 3) * 4 + 2
-    for normalise in (True, False):
-        net: Any = NETWORKS["fourier"].build(
-            Sight(ObservationSpec((3,), torch.float32), None), 5, DiscreteActions(3), NetworkConfig(normalise=normalise)
-        )
-        net.encoder.notice(seen)
+def test_numbers_are_scaled_by_what_was_seen_but_in_the_papers_network() -> None:
+    sight = Sight(ObservationSpec((3,), torch.float32), None)
+    for name in ("fourier", "standard"):
+        net: Any = NETWORKS[name].build(sight, 5, DiscreteActions(3))
+        net.encoder.notice(torch.randn(50, 3) * 4 + 2)
         net.encoder.settle()
-        assert bool((net.encoder.spread != 1).all()) == normalise
+        assert bool((net.encoder.spread != 1).all())
+    papers: Any = NETWORKS["paper"].build(sight, 5, DiscreteActions(3))
+    assert torch.equal(papers.encoder(torch.tensor([[3.0, 4.0, 5.0]])), torch.tensor([[3.0, 4.0, 5.0]]))
     with pytest.raises(ConfigError, match=r"\(4, 4, 3\)"):
-        NETWORKS["fourier"].build(
-            Sight(ObservationSpec((4, 4, 3), torch.float32), None), 5, DiscreteActions(3), NetworkConfig()
-        )
+        NETWORKS["fourier"].build(Sight(ObservationSpec((4, 4, 3), torch.float32), None), 5, DiscreteActions(3))

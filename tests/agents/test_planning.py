@@ -63,9 +63,7 @@ def test_values_and_gradients_are_those_of_the_rounds(seed: int, rows: int, colu
 
 def network(side: int = 32, memory: int = 5) -> PlanningNetwork:
     torch.manual_seed(0)
-    return PlanningNetwork(
-        Sight(ObservationSpec((side, side, 3), torch.float32), None), memory, DiscreteActions(4), NetworkConfig()
-    )
+    return PlanningNetwork(Sight(ObservationSpec((side, side, 3), torch.float32), None), memory, DiscreteActions(4))
 
 
 def test_plans_are_values_of_what_the_memory_wants() -> None:
@@ -95,7 +93,7 @@ def test_all_of_it_learns() -> None:
 
 def test_vectors_are_refused_with_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"--network\.encoder auto"):
-        PlanningNetwork(Sight(ObservationSpec((4,), torch.float32), None), 5, DiscreteActions(4), NetworkConfig())
+        PlanningNetwork(Sight(ObservationSpec((4,), torch.float32), None), 5, DiscreteActions(4))
 
 
 def test_many_tasks_from_images_without_end_are_planned() -> None:

@@ -147,6 +147,5 @@ def test_bad_tasks_for_an_agent_of_many(nrm_command: Nrm, tmp_path: Path, monkey
         told = nrm_command(command, runs["rm"], *options, "--task", "F c")
         assert (told.status, told.err) == (0, "")  # who is told the symbols confuses none
     drawn = ("--family", "reach", "--family.max-steps", "3", "--count", "3", *few["evaluate"])
-    sampled, best = (nrm_command("evaluate", runs["rm"], *drawn, "--json", *more).out for more in ((), ("--greedy",)))
-    assert (json.loads(sampled)["sampled"], json.loads(best)["sampled"]) == (True, False)
+    assert json.loads(nrm_command("evaluate", runs["rm"], *drawn, "--json").out)["sampled"] is True
     assert names(nrm_command("evaluate", runs["nrm"], *drawn).err, "3 tasks … c, empty")

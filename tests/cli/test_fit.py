@@ -279,7 +279,7 @@ def test_training_begins_with_the_fitted_grounder(nrm_command: Nrm, episodes: Pa
     fitted, run = str(tmp_path / "fit"), str(tmp_path / "run")
     assert nrm_command("fit", str(episodes), "--task", "3", "--out", fitted, "--quiet").status == 0
     begun = ("train", "--task", "3", "--grounding.initial", fitted, "--total-episodes", "8", "--quiet")
-    outcome = nrm_command(*begun, "--grounding.no-learn", "--out", run)
+    outcome = nrm_command(*begun, "--method", "frozen", "--out", run)
     assert outcome.status == 0, outcome.err
     taken, kept = nrm.load_model(tmp_path / "fit" / "model.pt").grounder, nrm.load_run(run).grounder
     seen = torch.tensor([[0.0, 0.0], [1.0, 3.0]])

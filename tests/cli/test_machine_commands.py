@@ -28,14 +28,14 @@ def test_a_formula_is_printed_as_it_was_typed(nrm_command: Nrm, command: str) ->
 
 
 def test_compile_json_is_what_scripts_rely_on(nrm_command: Nrm) -> None:
-    data = json.loads(nrm_command("compile", "F a & F b", "--symbols", "a,b,c,d,e", "--format", "json").out)
+    data = json.loads(nrm_command("compile", "F a & F b", "--symbols", "a,b,c,d,e", "--json").out)
     assert data["symbols"] == ["a", "b", "c", "d", "e"]
     assert data["kind"] == "exclusive"
     assert data["initial"] == 0
     assert data["transitions"] == [[1, 2, 0, 0, 0], [1, 3, 1, 1, 1], [3, 2, 2, 2, 2], [3, 3, 3, 3, 3]]
     assert data["accepting"] == [False, False, False, True]
     assert data["outputs"] == [0, 50, 50, 100]
-    both = json.loads(nrm_command("compile", "F(a & b)", "--propositions", "a,b", "--format", "json").out)
+    both = json.loads(nrm_command("compile", "F(a & b)", "--propositions", "a,b", "--json").out)
     assert both["kind"] == "propositional"
     assert both["letters"] == [[], ["a"], ["b"], ["a", "b"]]
 
@@ -49,7 +49,7 @@ def test_compile_into_files(nrm_command: Nrm, tmp_path: Path) -> None:
     assert machine_from_dict(json.loads((tmp_path / "machine.json").read_text())) == expected
     for ending in ("dot", "txt", "hoa"):
         assert nrm.load_machine(tmp_path / f"machine.{ending}") == expected
-    assert "potential 0   start" in nrm_command("compile", "--task", "7", "--format", "text").out
+    assert "potential 0   start" in nrm_command("compile", "--task", "7").out
 
 
 OFFICE = """0 # initial state
@@ -103,13 +103,13 @@ def test_machine_files_whose_rewards_add_up_without_end(nrm_command: Nrm, tmp_pa
 def test_tasks_by_name_file_and_own_symbols(nrm_command: Nrm, tmp_path: Path) -> None:
     path = tmp_path / "task.toml"
     path.write_text('formula = "visit(a, b) & global_avoidance(c)"\nsymbols = ["a", "b", "c", "d", "e"]\n')
-    by_file = nrm_command("compile", "--task", str(path), "--format", "json")
-    by_name = nrm_command("compile", "--task", "visit-2-avoid-1", "--format", "json")
+    by_file = nrm_command("compile", "--task", str(path), "--json")
+    by_name = nrm_command("compile", "--task", "visit-2-avoid-1", "--json")
     assert by_file.out == by_name.out
     renamed = nrm_command("compile", "--task", "1", "--symbols", "gem,lava,none", "--reward", "three_value")
     assert "F gem & F lava" in renamed.out
     assert "three_value: potentials 0, 100" in renamed.out
-    custom = nrm_command("compile", "F a", "--symbols", "a,b", "--reward", "1,2.5", "--format", "json")
+    custom = nrm_command("compile", "F a", "--symbols", "a,b", "--reward", "1,2.5", "--json")
     assert json.loads(custom.out)["outputs"] == [1, 2.5]
 
 
@@ -189,7 +189,6 @@ DEEP = "X(" * 10_000 + "a" + ")" * 10_000
         (["compile", "F a", "--reward", "1"], "1 … potentials … 2 states"),
         (["compile", "--task", "visit-9"], "'visit-9'"),
         (["compile", "missing.toml"], "missing.toml"),
-        (["compile", "F a", "--format", "png"], "add --out"),
         (["compile", "F a", "--out", "missing/machine.json"], "missing/machine.json"),
         (["compile", "visit(a,b,c,d,e,f)", "--max-states", "10"], "10 states"),
         (["compile", "F a", "--max-states", "0"], "--max-states … 0"),
@@ -223,7 +222,7 @@ def test_bad_input_gives_status_2_and_a_message(nrm_command: Nrm, arguments: lis
 
 def test_the_installed_command_and_a_reader_that_leaves() -> None:
     run = subprocess.run(
-        f"{sys.executable} -m nrm compile 'visit(a,b,c,d,e)' --symbols a,b,c,d,e --format json | head -n 1",
+        f"{sys.executable} -m nrm compile 'visit(a,b,c,d,e)' --symbols a,b,c,d,e --json | head -n 1",
         shell=True,
         capture_output=True,
         text=True,

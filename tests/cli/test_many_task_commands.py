@@ -60,8 +60,6 @@ def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_pat
     assert "state 0" in shown
     assert "predicted" in shown
     assert shown.rstrip().splitlines()[-1] in ("task satisfied", "task violated", "time limit reached")
-    greedy = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--greedy").out.rstrip().splitlines()
-    assert ("without --greedy" in greedy[-1]) is ("time limit reached" in greedy[-2:])
     made = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--out", str(tmp_path / "a.gif"))
     assert "steps, t" in made.out
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")
@@ -106,13 +104,6 @@ def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_p
     assert "F(b & F a)" in page.read_text()
     assert "at least 1, not 0" in nrm_command("report", obeys, "--count", "0").err
     assert "nothing to execute" in nrm_command("report", obeys, "--task", "G !a").err
-
-
-def test_symbols_can_be_read_as_the_most_probable_ones(nrm_command: Nrm, obeys: str) -> None:
-    options = ("evaluate", obeys, "--task", "F(a & F b)", "--episodes", "2")
-    assert json.loads(nrm_command(*options, "--belief", "argmax", "--json").out)["belief"] == "argmax"
-    assert "no rewards are read (argmax beliefs)" in nrm_command(*options, "--belief", "argmax").out
-    assert "--rewards is --belief filtered now" in nrm_command(*options, "--rewards").err
 
 
 def test_an_infinite_task_is_counted_in_rounds(nrm_command: Nrm, obeys: str) -> None:

@@ -81,7 +81,7 @@ def test_junit_has_a_test_case_for_each_recording(nrm_command: Nrm, tmp_path: Pa
     log.write_text(
         '{"case": "ok", "trace": ["request", "grant"]}\n["idle"]\n{"case": "a\\u0000b<", "trace": ["request"]}\n'
     )
-    assert nrm_command("monitor", RULE, str(log), "--junit", str(report)).status == 1
+    assert nrm_command("monitor", RULE, str(log), "--out", str(report)).status == 1
     suite = ElementTree.parse(report).getroot()
     assert suite.attrib == {"name": RULE, "tests": "3", "failures": "1", "errors": "0"}
     assert [case.get("name") for case in suite] == ["ok", "2", "a?b<"]

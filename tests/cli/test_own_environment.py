@@ -136,7 +136,7 @@ def test_an_environment_that_no_seed_repeats(nrm_command: Nrm, mine: Path) -> No
         ),
         (
             ("--env", "mine:Pieces", *TASK, "--env.label", "mine:holds", *SYMBOLS),
-            "gymnasium.wrappers:FlattenObservation",
+            "gymnasium.wrappers.FlattenObservation",
         ),
     ],
 )
@@ -205,9 +205,9 @@ def test_a_grounder_from_another_run(nrm_command: Nrm, mine: Path) -> None:
     env = ("--env", "mine:Speaking", "--quiet", "--total-episodes", "20")
     assert nrm_command("train", *env, "--task", "F mail", "--out", "one").status == 0
     again = ("train", *env, *TASK, "--grounding.initial", "one", "--out")
-    assert nrm_command(*again, "two", "--grounding.learn", "false").status == 0
-    config = json.loads((mine / "two" / "config.json").read_text())["settings"]["grounding"]
-    assert (config["learn"], config["initial"]) == (False, "one")
+    assert nrm_command(*again, "two", "--method", "frozen").status == 0
+    config = json.loads((mine / "two" / "config.json").read_text())
+    assert (config["method"], config["settings"]["grounding"]["initial"]) == ("frozen", "one")
     for method in ("rm", "pure-learning"):
         assert "'grounding' is for the method nrm" in nrm_command(*again, "three", "--method", method).err
     assert "holds no run" in nrm_command("train", *env, *TASK, "--grounding.initial", "nowhere", "--out", "four").err

@@ -106,11 +106,6 @@ def test_an_environment_with_a_task_of_its_own() -> None:
         GymConfig(config.source, label="x:y").build(MACHINE, 2, "outcome")
 
 
-def test_wrappers_from_their_names() -> None:
-    config = own("Pieces", wrappers=("gymnasium.wrappers:FlattenObservation",))
-    assert config.build(MACHINE, 2).shape == (3,)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -147,17 +142,13 @@ def test_names_that_lead_nowhere(name: str, message: str) -> None:
         (own("WrongShape"), r"WrongShape, step 1 of episode 1: the observation has shape \(2,\), but"),
         (own("NotANumber"), "NotANumber, step 1 of episode 1: the reward .* nan"),
         (own("NothingAtFirst"), r"the first observation is not finite: \[nan\]"),
-        (own("Pieces"), r"not Tuple.*--env\.wrappers gymnasium\.wrappers:FlattenObservation"),
+        (own("Pieces"), r"not Tuple.*gymnasium\.wrappers\.FlattenObservation"),
         (own("Corridor", label=OWN + "wrong_label"), "'zebra' at step 1 of"),
         (own("Corridor", label=OWN + "failing_label"), r"step 1 of episode 1, .*: KeyError: 'nothing' \(.*own.py"),
         (own("Corridor", label=OWN + "one_argument"), r"must take three arguments"),
         (own("Corridor", label=OWN + "NUMBER"), "label is 3"),
         (own("Corridor", label="info:evnt"), r"info has no 'evnt' \(it has event\); did you mean 'event'"),
         (own("Corridor", label=None), r"has no labelling function.*--env.label module:name"),
-        (
-            own("Corridor", wrappers=("gymnasium.wrappers:TimeLimit",)),
-            "failed with gymnasium.wrappers:TimeLimit: TypeError",
-        ),
     ],
 )
 def test_environments_that_break_the_rules(config: GymConfig, message: str) -> None:

@@ -77,7 +77,7 @@ def test_images_are_those_of_minigrids_own_wrapper(name: str, shape: tuple[int, 
 @pytest.mark.parametrize("name", [KEY, MEMORY, "MiniGrid-KeyCorridorS3R2-v0", "MiniGrid-Playground-v0"])
 @pytest.mark.parametrize("size", [5, 7])
 def test_views_are_those_of_minigrids_own_wrapper(name: str, size: int) -> None:
-    ours = minigrid_images(MiniGridConfig(name, view="agent", kwargs={"agent_view_size": size}))
+    ours = minigrid_images(MiniGridConfig(name, observation="agent", kwargs={"agent_view_size": size}))
     made = gymnasium.make(name, agent_view_size=size)
     slow: Any = ImgObsWrapper(RGBImgPartialObsWrapper(made, tile_size=8))  # type: ignore[no-untyped-call]
     assert ours.observation_space.shape == (8 * size, 8 * size, 3) == slow.observation_space.shape
@@ -105,9 +105,9 @@ def test_a_label_of_ones_own() -> None:
     with pytest.raises(EnvError, match="for a label of your own"):
         MiniGridConfig(KEY, propositions=("free",))
     with pytest.raises(EnvError, match=r"'agnt'.*'agent'"):
-        MiniGridConfig(KEY, view="agnt")  # type: ignore[arg-type]
+        MiniGridConfig(KEY, observation="agnt")
     with pytest.raises(EnvError, match=KEY):
-        minigrid_images(MiniGridConfig(KEY, view="agent", kwargs={"agent_view_size": 4}))
+        minigrid_images(MiniGridConfig(KEY, observation="agent", kwargs={"agent_view_size": 4}))
 
 
 def test_every_ready_task_compiles_and_steps() -> None:
@@ -258,7 +258,7 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EnvError, match="'MiniGrid-LavaGapS5-v0'"):
         minigrid_env("MiniGrid-LavaGap5-v0")
     with pytest.raises(EnvError, match="unknown view 'some'"):
-        MiniGridConfig(LAVA, view="some")  # type: ignore[arg-type]
+        MiniGridConfig(LAVA, observation="some")
     with pytest.raises(UnknownSymbolError, match="'a'"):
         minigrid_env(LAVA, nrm.compile("F a", ["a", "b"]))
     monkeypatch.setitem(sys.modules, "minigrid", None)

@@ -98,11 +98,11 @@ def test_what_a_envs_title_tells_is_no_variant() -> None:
 def test_a_variants_name_is_a_name_only() -> None:
     """The same settings are the same, whatever a grid calls them; other settings are not, although it calls them so."""
     named = replace(record([1] * 3, seed=1), variant="base")
-    other = replace(configured(record([1] * 3), "c", network={"normalise": False}), variant="base")
+    other = replace(configured(record([1] * 3), "c", network={"encoder": "blind"}), variant="base")
     found = group_runs([record([1] * 3), record([1] * 3, seed=2), named, other]).groups
     assert [(group.variant, len(group.records)) for group in found] == [("", 3), ("base", 1)]
     both = group_runs([named, replace(record([1] * 3, seed=2), variant="base"), other]).groups
-    assert [group.variant for group in both] == ["base", "base, network.normalise=False"]
+    assert [group.variant for group in both] == ["base", "base, network.encoder=blind"]
 
 
 def test_of_two_equal_runs_the_one_that_got_further_counts() -> None:

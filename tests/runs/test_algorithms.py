@@ -60,9 +60,9 @@ def test_environments_follow_option_recipe_and_algorithm() -> None:
         learning_rate=4e-4,
         gamma=0.99,
         gae_lambda=1.0,
-        actor_coef=0.3,
-        ent_coef=1e-4,
-        final_ent_coef=1e-4,
+        vf_coef=1.6667,
+        ent_coef=3.3333e-4,
+        final_ent_coef=3.3333e-4,
         reward_scale=1.0,
         max_grad_norm=None,
     )

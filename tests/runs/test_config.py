@@ -40,7 +40,7 @@ def test_settings_are_changed_by_section() -> None:
         ({"algorithm": {"num_steps": "x"}}, "algorithm.num_steps: expected `int`, got `str`"),
         ({"algorithm": {"num_steps": 2.5}}, "algorithm.num_steps: expected `int`, got `float`"),
         ({"grounding": {"belief": "closed"}}, "grounding.belief: invalid enum value 'closed'"),
-        ({"network": {"normalise": "maybe"}}, "network.normalise: expected `bool`"),
+        ({"network": {"encoder": 3}}, "network.encoder: expected `str`"),
         ({"grouding": {}}, "unknown section 'grouding'; did you mean 'grounding'"),
         ({"recurrent": {"size": 3}}, "the section 'recurrent' is for the method rnn, which is not the one of this run"),
         ({"algorithm": 3}, "'algorithm' is a section of settings, not 3"),
@@ -58,9 +58,9 @@ def test_the_paper_recipe_is_the_papers() -> None:
     )
     algorithm, grounding = sections["algorithm"], sections["grounding"]
     assert (algorithm.learning_rate, algorithm.num_steps) == (4e-4, 5)
-    assert (algorithm.actor_coef, algorithm.ent_coef) == (0.3, 1e-4)
+    assert (algorithm.vf_coef, algorithm.ent_coef) == (1.6667, 3.3333e-4)
     assert (grounding.every, grounding.epochs, grounding.objective) == (120, 100, "marginal")
-    assert (sections["recurrent"].size, sections["recurrent"].layers) == (50, 2)
+    assert sections["recurrent"].size == 50
     assert choose_run("1", recipe="paper").num_envs == 1
 
 
@@ -104,7 +104,7 @@ def test_environments_name_their_recipe_and_others_follow_the_general_one() -> N
 )
 def test_recipes_of_users(tmp_path: Path, text: str, offending: str) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text("num_envs = 3\n[algorithm]\ngamma = 0.5\nactor_coef = 0.1\n")
+    path.write_text("num_envs = 3\n[algorithm]\ngamma = 0.5\n")
     config = choose_run("1", recipe=str(path), algorithm="ppo")
     assert (config.num_envs, config.settings["algorithm"].gamma) == (3, 0.5)
     path.write_text(text)

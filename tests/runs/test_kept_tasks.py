@@ -137,8 +137,8 @@ def test_the_grounder_of_many_tasks_begins_a_run_on_one(tmp_path: Path) -> None:
     source = RunFolder(tmp_path / "many")
     source.begin(many)
     train(source, source.load())
-    settings = {"env": SMALL, "grounding": {"initial": str(source.path), "learn": False}}
-    single = choose_run("F a", "letter", "nrm", 0, total_timesteps=200, num_envs=4, settings=settings)
+    settings = {"env": SMALL, "grounding": {"initial": str(source.path)}}
+    single = choose_run("F a", "letter", "frozen", 0, total_timesteps=200, num_envs=4, settings=settings)
     folder = RunFolder(tmp_path / "one")
     folder.begin(single)
     old, new = source.load().model, folder.load().model

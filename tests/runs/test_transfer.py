@@ -28,9 +28,9 @@ def trained(path: Path, config: RunConfig) -> Path:
     return path
 
 
-def target(source: Path, task: str = "7", episodes: int = 40, **grounding: Any) -> RunConfig:
+def target(source: Path, task: str = "7", method: str = "nrm", **grounding: Any) -> RunConfig:
     settings = {"grounding": {"initial": str(source), **grounding}}
-    return choose_run(task, method="nrm", total_episodes=episodes, settings=settings)
+    return choose_run(task, method=method, total_episodes=40, settings=settings)
 
 
 def weights(path: Path) -> list[torch.Tensor]:
@@ -42,7 +42,7 @@ def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
 
 
 def test_a_frozen_grounder_stays_what_it_was(source: Path, tmp_path: Path) -> None:
-    frozen = trained(tmp_path / "frozen", target(source, task=OTHER, learn=False, every=10))
+    frozen = trained(tmp_path / "frozen", target(source, OTHER, "frozen", every=10))
     assert same(weights(frozen), weights(source))
     accuracy = RunFolder(frozen).grounding()
     assert accuracy is not None
@@ -66,7 +66,7 @@ def test_the_source_is_not_needed_any_more(source: Path, tmp_path: Path) -> None
     moved = tmp_path / "source"
     shutil.copytree(source, moved)
     folder = RunFolder(tmp_path / "run")
-    folder.begin(target(moved, learn=False))
+    folder.begin(target(moved, method="frozen"))
     shutil.rmtree(moved)
     train(folder, folder.load())
     assert same(weights(folder.path), weights(source))
@@ -80,8 +80,8 @@ def test_what_does_not_fit(source: Path, tmp_path: Path) -> None:
     other = choose_run("F a", settings={"env": items, "grounding": initial})
     with pytest.raises(ConfigError, match=r"exclusive pickaxe, .*exclusive lava, a, empty"):
         known_model(other)
-    with pytest.raises(ConfigError, match=r"--grounding\.initial"):
-        choose_run("7", settings={"grounding": {"learn": False}}).build_trainer()
+    with pytest.raises(ConfigError, match=r"grounding\.learn.*--method frozen"):
+        choose_run("7", settings={"grounding": {"learn": False}})
     told = trained(tmp_path / "told", choose_run("7", method="rm", total_episodes=5))
     with pytest.raises(ConfigError, match=r"'rm'.*grounder"):
         known_model(target(told))

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.references import brute_force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import AlphabetError, LimitError, MachineError, NrmError, UnknownSymbolError
 from nrm.machines import MooreMachine
-from nrm.shortcuts import brute_force, shortcuts
+from nrm.shortcuts import shortcuts
 from nrm.shortcuts.symmetry_group import digits
 from tests.shortcuts.planted import cycle, machine_of, planted
 

@@ -3,14 +3,15 @@
 from itertools import product
 
 import pytest
+from benchmarks.references import algorithm_1, brute_force, brute_force_formulas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import LimitError
 from nrm.machines import MooreMachine, equivalent
-from nrm.shortcuts import algorithm_1, brute_force, brute_force_formulas, shortcuts
-from nrm.shortcuts.references import refuting_string
+from nrm.shortcuts import shortcuts
+from nrm.shortcuts.diagnosis import refuting_string
 from tests.shortcuts.planted import machine_of, planted
 
 

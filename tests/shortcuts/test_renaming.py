@@ -4,14 +4,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+from benchmarks.references import brute_force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nrm
 from nrm.errors import UnknownSymbolError
 from nrm.machines import Alphabet, MooreMachine
-from nrm.shortcuts import brute_force, shortcuts
-from nrm.shortcuts.references import refuting_string
+from nrm.shortcuts import shortcuts
+from nrm.shortcuts.diagnosis import refuting_string
 
 FORMULAS = ["F a & F b", "F(a & b)", "F(a | b)", "a U b", "F(a & F b)", "F a", "G !a & F b", "F a | G b", "X a"]
 

@@ -4,12 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from benchmarks.references import brute_force
 from hypothesis import given, settings
 
 import nrm
 from nrm.errors import NrmError
 from nrm.machines import MooreMachine, with_rewards
-from nrm.shortcuts import breaking_potential, brute_force, shortcuts, tasks_to_add
+from nrm.shortcuts import breaking_potential, shortcuts, tasks_to_add
 from tests.shortcuts.planted import cycle, machine_of, planted
 
 TASKS = [nrm.compile(task.formula(), nrm.logic.PAPER_SYMBOLS) for task in nrm.logic.PAPER_TASKS]

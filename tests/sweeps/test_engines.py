@@ -24,7 +24,8 @@ def test_killed_broken_interrupted_and_still_the_same_results(tmp_path: Path) ->
         cell_path(tmp_path, cell).mkdir(parents=True)
         (cell_path(tmp_path, cell) / name).write_bytes(b"nonsense")
     (cell_path(tmp_path, damaged) / "config.json").write_text(json.dumps(damaged.config.to_json()))
-    killer, seen, stop = Killer(), [], False
+    killer, stop = Killer(), False
+    seen: list[Event] = []
 
     def watch(event: Event) -> None:
         nonlocal stop

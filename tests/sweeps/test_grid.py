@@ -31,7 +31,7 @@ algorithm.max_grad_norm = "none"
 recipe = "paper"
 total_episodes = 50
 env.layout = "episode"
-network.normalise = true
+network.encoder = "standard"
 """
 
 
@@ -60,7 +60,7 @@ def test_a_grid_file() -> None:
     papers = cells["image-episode-task3-rm-papers-seed0"]
     assert (papers.variant, papers.config.settings["env"].layout) == ("papers", "episode")
     assert (papers.config.num_envs, papers.config.total_episodes) == (1, 50)  # a variant's own setting wins
-    assert papers.config.settings["network"].normalise is True
+    assert papers.config.settings["network"].encoder == "standard"
     assert "grounding" not in papers.config.settings  # RM has none
 
 

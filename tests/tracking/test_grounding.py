@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ import nrm
 from nrm.envs import PlaneEnv
 from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.neural import FitConfig
-from nrm.tracking import Grounding, GroundingConfig, GroundingUpdate, Tracker
+from nrm.tracking import Grounding, GroundingConfig, GroundingUpdate, Tracker, UpdateConfig
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.envs.plane import planes
 from tests.wrappers.envs import TASK, task_env, untrained
@@ -39,9 +37,10 @@ def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -
     return found
 
 
-def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> None:
+def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(UpdateConfig, "target", 0.02)
     env = plane("F(a & F b)")
-    settings = replace(GroundingConfig().fit_config(0), target=0.02)
+    settings = GroundingConfig().fit_config(0)
     grounding = Grounding.of(env.tracker, every=60, config=settings)
     found = [update for update in play(env, grounding, 300) if update is not None]
     assert len(found) == 5

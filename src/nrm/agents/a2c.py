@@ -15,9 +15,6 @@ class A2CConfig(OnPolicyConfig):
 
     usual: ClassVar = {"num_steps": 5, "ent_coef": 0.05}
 
-    actor_coef: float = 1.0
-    """Weight of the policy loss."""
-
     def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over: it has come down half way."""
         return super().ent_coef_at(2 * progress)
@@ -38,7 +35,7 @@ class A2C(OnPolicyLearner):
         policy_loss = -(chosen * advantage).mean()
         value_loss = (fixed + advantage - values).square().mean()
         entropy = entropies.mean()
-        loss = config.actor_coef * policy_loss + config.vf_coef * value_loss - config.ent_coef_at(progress) * entropy
+        loss = policy_loss + config.vf_coef * value_loss - config.ent_coef_at(progress) * entropy
         self._descent.step(loss)
         actor.updated()
         parts = {"actor": policy_loss, "critic": value_loss, "entropy": entropy}

@@ -83,7 +83,10 @@ def _prepare(env: BatchedEnv, settings: GroundingConfig, features: int, seed: in
 
 
 def _prepare_frozen(env: BatchedEnv, settings: GroundingConfig, features: int, seed: int) -> Prepared:
-    return _prepare(env, replace(settings, learn=False), features, seed)
+    prepared = _prepare(env, settings, features, seed)
+    assert prepared.grounding is not None
+    prepared.grounding.learns = False
+    return prepared
 
 
 NRM = METHODS.register(
@@ -107,8 +110,8 @@ FROZEN = METHODS.register(
     replace(
         NRM,
         name="frozen",
-        label="frozen random grounder",
-        knows="is given the task; its symbols are random and stay so",
+        label="frozen grounder",
+        knows="is given the task; its symbols stay as they are at first, by default random",
         prepare=_prepare_frozen,
         colour="#8c6d46",
         dark="#c9a66b",

@@ -24,9 +24,7 @@ class RecurrentConfig(Checked):
     section = "recurrent."
 
     size: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 50
-    """Units of each layer."""
-    layers: Annotated[int, msgspec.Meta(ge=1, le=64)] = 2
-    """Number of layers."""
+    """Units of each of the two layers."""
 
 
 class RecurrentMemory(nn.Module, Memory):
@@ -37,7 +35,7 @@ class RecurrentMemory(nn.Module, Memory):
     def __init__(self, features: int, config: RecurrentConfig) -> None:
         super().__init__()
         self.size = config.size
-        self.lstm = nn.LSTM(features, config.size, config.layers)
+        self.lstm = nn.LSTM(features, config.size, num_layers=2)  # as in the paper
 
     def start(self, count: int) -> Tensor:
         return next(self.parameters()).new_zeros(count, 2, self.lstm.num_layers, self.size)

@@ -271,10 +271,6 @@ def new_trainer(
         if prepared.grounding is None:
             raise ConfigError(f"the method '{method}' learns no symbols, so it can take no grounder")
         prepared.grounding.take_over(grounder)
-    elif not getattr(memory_settings, "learn", True):
-        raise ConfigError(
-            "grounding.learn is false, but no grounder that knows anything is given: add --grounding.initial RUN"
-        )
     learner = how.build(seen, prepared.memory, given.get("algorithm") or how.config(), network, seed)
     return Trainer(env, what, prepared, learner, episodes, steps, where)
 

@@ -24,14 +24,14 @@ _OLD = {
     "train --unknown": "method",
     "train --grounder": "grounding.initial",
     "evaluate --file": "family file:{}",
-    "evaluate --rewards": "belief filtered",
-    "evaluate --argmax": "belief argmax",
-    "evaluate --crisp": "belief argmax",
     "fit --formula": "task",
+    "fit --episodes": "file",
+    "sweep --grid": "file",
     "fit --states": "max-states",
     "report --formulas": "count",
     "shortcuts --list": "count",
     "watch --gif": "out",
+    "monitor --junit": "out",
     "reproduce --env": "envs",
     "--machine": "task",
     "--file": "task",
@@ -164,6 +164,8 @@ def made_command(command: type[Any], read: Arguments) -> Any:
         elif option.default is MISSING:
             said = name.upper() if name in command.arguments else f"--{name}"
             raise UsageError(f"{said} is missing; for example: {examples(command)[0]}")
+        else:
+            values[option.field] = option.default
     return command(**values)
 
 

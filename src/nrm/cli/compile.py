@@ -33,29 +33,26 @@ ENDINGS |= {"svg": "svg", "png": "png"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compile(MachineOptions, OutOption):
+class Compile(MachineOptions, OutOption, JsonOption):
     """Compile a task to its minimal Moore machine, or read a machine file. Print the machine, or write it with --out.
+
+    The ending of --out is the format: .json, .dot, .hoa, .txt (a reward machine), .svg or .png.
 
     For example:
       nrm compile "F a & G !b" --symbols a,b,c
       nrm compile 3 --out machine.svg
-      nrm compile t1.txt --format dot
+      nrm compile t1.txt --out t1.dot
     """
-
-    format: Form | None = None
-    """Output format; rm is a reward machine text file. Default: by the ending of --out, else text."""
 
     def run(self) -> int:
         """Compile, then print or write."""
         source = self.any_source()
         machine = source.machine
-        form = self.format or self._form_by_ending()
-        if form == "png" and self.out is None:
-            raise UsageError("a PNG needs a file; add --out FILE.png")
+        form = self._form()
         if source.paid and form in ("rm", "json", "hoa"):
-            raise UsageError(f"--format {form} would be read back as potentials; drop --txt rewards, or draw it (svg)")
+            raise UsageError(f"{form} would be read back as potentials; drop --txt rewards, or draw it (svg)")
         if source.infinite is not None and form in ("rm", "json"):
-            raise UsageError(f"--format {form} holds machines of finite tasks; an infinite one is written as hoa")
+            raise UsageError(f"{form} holds machines of finite tasks; an infinite one is written as hoa")
         content = _content(source, form)
         if self.out is None:
             sys.stdout.write(content.decode())
@@ -64,12 +61,12 @@ class Compile(MachineOptions, OutOption):
             print(f"{size_of(machine)}: wrote {self.out}")
         return 0
 
-    def _form_by_ending(self) -> Form:
+    def _form(self) -> Form:
         if self.out is None:
-            return "text"
+            return "json" if self.json else "text"
         ending = self.out.suffix.lstrip(".").lower()
         if ending not in ENDINGS:
-            raise UsageError(f"unknown ending of '{self.out}'; use one of {listing(ENDINGS)}, or add --format")
+            raise UsageError(f"unknown ending of '{self.out}'; use one of {listing(ENDINGS)}")
         return ENDINGS[ending]
 
 

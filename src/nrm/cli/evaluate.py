@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
-from nrm.cli.options import STUCK, AgentOptions, FamilyOptions, JsonOption
+from nrm.cli.options import AgentOptions, FamilyOptions, JsonOption
 from nrm.cli.terminal import cell, plain_console, print_records, stage_progress, table
 from nrm.errors import listing
 from nrm.settings import Count
@@ -30,7 +30,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
     """Test a trained agent on new episodes, with greedy and with sampled actions.
 
     An agent of many tasks is tested on --task, one formula, or on unseen tasks from a sampler, --family. Without
-    either, it is tested on ten of its training tasks. Actions are sampled, unless --greedy is given. Of an infinite
+    either, it is tested on ten of its training tasks, with sampled actions. Beliefs read no rewards. Of an infinite
     task (--logic ltl), accepting visits, rounds and violations are counted.
 
     For example:
@@ -42,9 +42,6 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
 
     episodes: Count = 100
     """Number of episodes; with many tasks, for each task."""
-    belief: Literal["open-loop", "filtered", "argmax"] | None = None
-    """What the belief reads. open-loop: observations only, because rewards reveal most of the state. filtered: also
-    rewards. argmax: the most probable symbol of each step. The default is without rewards."""
 
     def run(self) -> int:
         """Play and print."""
@@ -71,28 +68,28 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         """An infinite task: its rounds, in episodes that go on to the time limit or a violation."""
         from nrm.agents import evaluate, unrewarded
 
-        belief = self.belief or unrewarded(trainer.learner.memory)
+        belief = unrewarded(trainer.learner.memory)
         env = config.build_env(min(self.episodes, config.about.side_by_side), tasks)
-        found = evaluate(trainer, env, self.episodes, self.seed, greedy=self.greedy, belief=belief)
+        found = evaluate(trainer, env, self.episodes, self.seed, greedy=False, belief=belief)
         assert found.rounds is not None
         figures: Figures = {**found.rounds._asdict(), "mean_length": found.mean_length}
         if self.json:
             about = {"task": tasks.names[0], "episodes": found.episodes}
-            print(json.dumps({**about, **figures, "belief": belief, "sampled": not self.greedy}))
+            print(json.dumps({**about, **figures, "belief": belief, "sampled": True}))
         else:
             print(f"{tasks.names[0]}  ({found.episodes} episodes)")
             rows = [(key.replace("_", " "), cell(key, value)) for key, value in figures.items()]
             plain_console().print(table(("mean of an episode", ""), rows, numbers=("",)))
-            print(f"{'greedy' if self.greedy else 'sampled'} actions, {_reads(belief)}")
+            print(f"sampled actions, {_reads(belief)}")
         return 0
 
     def _repeat(self, folder: RunFolder, trainer: Trainer, config: RunConfig) -> int:
         """The task that the agent was trained on: how well it does, greedily and by sampling."""
         from nrm.agents import evaluate, unrewarded
 
-        if given := [f"--{name}" for name in ("task", "family", "greedy") if getattr(self, name)]:
+        if given := [f"--{name}" for name in ("task", "family") if getattr(self, name)]:
             raise UsageError(f"the agent in {self.folder} was trained on one task; drop {listing(given)}")
-        count, belief = min(16, self.episodes), self.belief or unrewarded(trainer.learner.memory)
+        count, belief = min(16, self.episodes), unrewarded(trainer.learner.memory)
         greedy, sampled = (
             evaluate(trainer, config.build_env(count), self.episodes, self.seed, greedy=best, belief=belief)
             for best in (True, False)
@@ -125,7 +122,6 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             raise UsageError("--count needs a task sampler: --family mixture")
         pool, trained = self._tasks(config, cast("TaskSet", config.pool))
         check_new_tasks(trainer, pool)
-        belief = self.belief or "open-loop"
         with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,
@@ -133,8 +129,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
                 pool,
                 self.episodes,
                 self.seed,
-                greedy=self.greedy,
-                belief=belief,
+                belief="open-loop",
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
         tasks: list[Json] = [{**one._asdict(), "trained_on": known} for one, known in zip(found, trained, strict=True)]
@@ -142,13 +137,10 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         mean = sum(one.success_rate for one in found) / len(found)
         if self.json:
             outcomes = {"tasks": tasks, "sizes": sizes, "success_rate": mean}
-            print(json.dumps({**outcomes, "belief": belief, "sampled": not self.greedy}))
+            print(json.dumps({**outcomes, "belief": "open-loop", "sampled": True}))
             return 0
         _print_outcomes(tasks, sizes)
-        how = "greedy actions" if self.greedy else "sampled actions"
-        print(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
-        if self.greedy and mean < 0.8:
-            print(STUCK)
+        print(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {_reads('open-loop')}")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
@@ -174,7 +166,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
 
 
 def _reads(belief: str) -> str:
-    return f"{'rewards' if belief == 'filtered' else 'no rewards'} are read ({belief} beliefs)"
+    return f"no rewards are read ({belief} beliefs)"
 
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
-from nrm.cli.options import MachineOptions, Source, WorkOptions
+from nrm.cli.options import FileArgument, MachineOptions, Source, WorkOptions
 from nrm.cli.terminal import plain_console, table
 from nrm.files import check_folder, write_json
 from nrm.machines import is_machine_file, save_machine
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting):
+class Fit(FileArgument, MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting):
     """Learn a grounder, a machine or both from logged episodes (.npz, CSV, Parquet or minari:ID), and save it.
 
     The folder --out, out/fit by default, gets model.pt, machine.json and record.json; give it to nrm monitor, or to nrm
@@ -35,10 +35,6 @@ class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting
       nrm fit episodes.npz --learn both --max-states 8
     """
 
-    arguments: ClassVar = ("episodes",)
-    episodes: str
-    """An .npz file; a .csv or .parquet table with a row a step and columns recording, time, features and reward or
-    verdict; or minari:ID."""
     learn: Literal["grounding", "machine", "both"] = "grounding"
     """What to learn. grounding: symbols, for a known task. machine: the task, from true symbols in the file. both."""
     usual: ClassVar = {**FitConfig.usual, "max_states": 12}
@@ -67,7 +63,7 @@ class Fit(MachineOptions, WorkOptions, NoiseSettings, FitConfig, GrounderSetting
         from nrm.neural import load_episodes
 
         torch.set_num_threads(1)  # small models are fastest with one
-        recorded = load_episodes(self.episodes)
+        recorded = load_episodes(self.file)
         outcome = fitting.learn(self, recorded, self._source(recorded), None if self.quiet else _progress)
         outcome.model.feature_names = recorded.feature_names
         _save(outcome, out)

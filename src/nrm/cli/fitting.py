@@ -120,7 +120,6 @@ def _detected(options: Fit, recorded: RecordedEpisodes, source: Source, progress
         restarts=how.restarts,
         epochs=how.epochs,
         learning_rate=how.learning_rate,
-        batch_size=how.batch_size,
         held_out=how.held_out,
         seed=how.seed,
     )
@@ -129,7 +128,7 @@ def _detected(options: Fit, recorded: RecordedEpisodes, source: Source, progress
         detector.fit(np.split(rows, np.cumsum(recorded.lengths)[:-1]), recorded.verdicts, progress=progress)
     except ContradictionError as error:
         name = recorded.names[error.episode] if recorded.names else error.episode
-        raise UsageError(f"{options.episodes}: recording '{name}': {error}") from None
+        raise UsageError(f"{options.file}: recording '{name}': {error}") from None
     found = detector.coverage_
     lines = {"verdicts": listing(f"{passed} pass, {failed} fail" for _, passed, failed in found.recordings)}
     lines |= _descended(detector.record_, how)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from nrm.cli.arguments import UsageError
-from nrm.cli.options import WorkOptions
+from nrm.cli.options import FileArgument, WorkOptions
 from nrm.cli.terminal import grid_progress, interrupt_flag, plain_console, stage_progress, table
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
@@ -103,21 +103,21 @@ def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
 class GridOptions(WorkOptions):
     """How a grid is run."""
 
-    engine: Literal["local", "ray"] = "local"
-    """local: processes on this machine. ray: a Ray cluster (extra [ray])."""
+    engine: str = "local"
+    """local: processes on this machine. ray: a Ray cluster that is started here (extra [ray]). ray:ADDRESS: an existing
+    one, such as ray:10.0.0.1:6379 or ray:auto."""
     processes: Count | None = None
     """Number of parallel runs. Default: one per core."""
-    address: str | None = None
-    """Address of a Ray cluster, such as 10.0.0.1:6379 or auto. Default: start one on this machine."""
 
     def run_grid(self, grid: Grid) -> int:
         """Train what is missing, and print what came of it. Status 0: all done, 1: a run failed, 130: interrupted."""
         from nrm.sweeps import LocalEngine, RayEngine, run_grid
 
-        if self.address is not None and self.engine != "ray":
-            raise UsageError("--address names a Ray cluster; add --engine ray")
-        ray = self.engine == "ray"
-        engine = RayEngine(self.processes, address=self.address) if ray else LocalEngine(self.processes)
+        kind, _, address = self.engine.partition(":")
+        if kind != "ray" and self.engine != "local":
+            raise UsageError(f"--engine is local, ray or ray:ADDRESS, not '{self.engine}'")
+        ray = kind == "ray"
+        engine = RayEngine(self.processes, address=address or None) if ray else LocalEngine(self.processes)
         with interrupt_flag() as interrupted, grid_progress(self.quiet) as plan:
             outcome = run_grid(grid, self.folder, engine, plan, interrupted)
         return finish(self.folder, outcome, self.quiet)
@@ -131,7 +131,7 @@ class GridOptions(WorkOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep(GridOptions):
+class Sweep(FileArgument, GridOptions):
     """Train every combination in a sweep file (TOML): environments, tasks, methods, seeds and variants of settings.
 
     The folder --out holds the runs, tables, figures and a report. You can interrupt the command; run it again to
@@ -140,18 +140,14 @@ class Sweep(GridOptions):
     For example:
       nrm sweep sweep.toml --out out/sweep
       nrm sweep sweep.toml --out out/sweep --processes 4
-      nrm sweep sweep.toml --out out/sweep --engine ray --address auto
+      nrm sweep sweep.toml --out out/sweep --engine ray:auto
     """
-
-    arguments: ClassVar = ("grid",)
-    grid: Path
-    """The sweep file."""
 
     def run(self) -> int:
         """Run the grid, and print its table."""
         from nrm.sweeps import load_grid
 
-        return self.run_grid(load_grid(self.grid))
+        return self.run_grid(load_grid(Path(self.file)))
 
 
 @dataclass(frozen=True, kw_only=True)

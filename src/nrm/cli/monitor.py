@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.monitoring import Followed, Judged, Show, followed, write_junit
-from nrm.cli.options import JsonOption, MachineOptions
+from nrm.cli.options import FileArgument, JsonOption, MachineOptions, OutOption
 from nrm.errors import FileError, NrmWarning, suggestion
 from nrm.files import read_lines
 from nrm.logic import DEFAULT_LOGIC
@@ -22,7 +22,7 @@ from nrm.machines import TraceReader, alphabet_of, is_machine_file, monitor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Monitor(MachineOptions, JsonOption):
+class Monitor(FileArgument, MachineOptions, JsonOption, OutOption):
     """Follow a rule along recordings, and print its verdict after each step.
 
     satisfied: it holds, whatever comes. holds: it holds now, and can still be violated. open: it does not hold yet.
@@ -33,27 +33,26 @@ class Monitor(MachineOptions, JsonOption):
     activity), or one column of 0 and 1 for each proposition. A JSON line can be a whole trace: ["a", ["b", "c"]].
     Lines are read as they come. Without --symbols or --propositions, names that are not in the rule mean nothing.
 
+    --out FILE.xml writes a JUnit file, with a test case for each recording.
+
     The folder of nrm fit, or the file of a detector, takes the place of the rule. Then the file has observations (.npz,
     .csv, .parquet, or CSV on standard input), and each verdict has a probability.
 
     For example:
       nrm monitor "G(request -> F grant)" log.csv
-      nrm monitor "response(request, grant)" traces.jsonl --show ends --junit report.xml
+      nrm monitor "response(request, grant)" traces.jsonl --show ends --out report.xml
       nrm monitor out/fit sessions.csv --show ends
       tail -f events.log | nrm monitor "F a & G !b" -
     """
 
     arguments: ClassVar[tuple[str, ...]] = ("task", "file")
-    file: str = "-"
-    """The recordings; - for standard input."""
+    usual: ClassVar = {**MachineOptions.usual, "file": "-"}
     show: Show = "steps"
     """What to print: every step, steps that change the verdict, or a line for each recording at its end."""
-    junit: Path | None = None
-    """A JUnit XML file to write, with a test case for each recording."""
 
     def run(self) -> int:
         """Follow the recordings. Ctrl-C ends them, and what was read counts."""
-        out = Followed(self.show, self.json, _written(self.file == "-"), keep=self.junit is not None)
+        out = Followed(self.show, self.json, _written(self.file == "-"), keep=self.out is not None)
         folder_or_file = Path(self.task or "")
         if folder_or_file.suffix in (".csv", ".jsonl", ".npz", ".parquet"):
             raise UsageError(
@@ -71,8 +70,8 @@ class Monitor(MachineOptions, JsonOption):
         if not out.recordings and not status:
             raise FileError(f"{self._source} has no recordings; write at least one step below the header")
         sys.stdout.write(out.summary())
-        if self.junit is not None:
-            write_junit(self.junit, str(self.task), out.ended)
+        if self.out is not None:
+            write_junit(self.out, str(self.task), out.ended)
         for part, count in out.vacuous.items():
             where = "all" if count == out.recordings else f"{count} of {out.recordings}"
             said = f"'{part}' holds vacuously in {where} recordings: what it asks for never came due"

@@ -47,8 +47,6 @@ _TXT = {
 }
 """What the values of --txt are to `load_machine`."""
 
-STUCK = "a greedy policy can run in circles: compare with sampled actions, without --greedy"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Command(Checked):
@@ -123,6 +121,26 @@ class TaskOptions(Command, LogicOption):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FileArgument(Command):
+    """Commands that read a file."""
+
+    arguments: ClassVar[tuple[str, ...]] = ("file",)
+    file: str
+    """nrm sweep: a sweep file (.toml). nrm fit: episodes, as an .npz file, as minari:ID, or as a .csv or .parquet table
+    with a row a step and columns recording, time, features and reward or verdict. nrm monitor: recordings; - is
+    standard input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardOption(Command):
+    """What a task pays."""
+
+    reward: str | None = None
+    """Reward scheme: distance (the default), three_value, acceptance, distinct, value_iteration, terminal (distance,
+    paid at the end of an episode), or a potential per state: 0,50,100."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FolderArgument(Command):
     """Commands about what was trained."""
 
@@ -136,8 +154,6 @@ class AgentOptions(FolderArgument, TaskOptions, SeedOption):
     """A trained agent, and what it is tested on."""
 
     usual: ClassVar = {"seed": 12345}
-    greedy: bool = False
-    """Agents of many tasks: take the most probable action instead of sampling."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,14 +224,11 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachineOptions(TaskOptions, AlphabetSettings, StatesSetting):
+class MachineOptions(TaskOptions, RewardOption, AlphabetSettings, StatesSetting):
     """A task, and how its machine is made."""
 
     arguments: ClassVar[tuple[str, ...]] = ("task",)
     usual: ClassVar = {"max_states": DEFAULT_LIMITS.states}
-    reward: str | None = None
-    """Reward scheme: distance (the default), three_value, acceptance, distinct, value_iteration, terminal (distance,
-    paid at the end of an episode), or a potential per state: 0,50,100."""
     txt: tuple[Literal["terminal", "terminal_edge", "first", "rewards"], ...] = ()
     """How to read a .txt file. If no edge matches, the episode ends with reward 0 (terminal), or with the reward of the
     last edge to a terminal state (terminal_edge). If several match, the first is taken (first). States output rewards

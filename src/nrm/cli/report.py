@@ -22,12 +22,10 @@ class Report(FolderArgument, OutOption, CountOption):
 
     For example:
       nrm report runs
-      nrm report runs --out page.html --title "Eight tasks"
+      nrm report runs --out page.html
       nrm report runs/letters --task "F(a & F b)" --task "F c"
     """
 
-    title: str | None = None
-    """Title of the page."""
     task: tuple[str, ...] = ()
     """Agents of many tasks: a formula to test, also an unseen one. May be repeated."""
 
@@ -41,7 +39,6 @@ class Report(FolderArgument, OutOption, CountOption):
         with stage_progress() as progress:
             page = build_report(
                 self.folder,
-                self.title,
                 formulas=24 if self.count is None else self.count,
                 tasks=self.task,
                 progress=progress,

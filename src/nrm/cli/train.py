@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from nrm.cli.arguments import Arguments, UsageError
 from nrm.cli.helping import print_settings
 from nrm.cli.learned import learned_lines
-from nrm.cli.options import SeedOption, TaskOptions, WorkOptions, reward_from_text
+from nrm.cli.options import RewardOption, SeedOption, TaskOptions, WorkOptions, reward_from_text
 from nrm.cli.terminal import interrupt_flag, progress_bars
 from nrm.errors import NrmError, NrmWarning, describe, listing
 from nrm.registry import given
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
+class Train(SeedOption, WorkOptions, RunOptions, TaskOptions, RewardOption):
     """Train an agent in a new run folder, --out. You can interrupt a run; --resume continues it exactly.
 
     Add --help-all to see the settings of your --env, --method and --algorithm, or --recipe NAME --help to see a recipe.
@@ -40,13 +40,11 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions):
 
     tasks: str | None = None
     """Train on many tasks, one per episode: a task sampler (see 'nrm tasks'), file:PATH, or module:name."""
-    reward: str | None = None
-    """Reward scheme, as in nrm compile. terminal: nothing is paid before the end of an episode."""
     env: str = "map"
     """Environment: map, image, letter, flat, robot, zones, office, water, minigrid:ID, gym:ID, or module:name."""
     method: str = "nrm"
-    """rm (symbols given), nrm (symbols learned), automata-learning (symbols given, task learned), pure-learning (both
-    learned), rnn, memoryless, or module:name."""
+    """rm (symbols given), nrm (symbols learned), frozen (symbols as in --grounding.initial, or random),
+    automata-learning (symbols given, task learned), pure-learning (both learned), rnn, memoryless, or module:name."""
     device: str | None = None
     """cpu (the default), cuda, cuda:NUMBER or auto."""
     resume: Path | None = None

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import LearnedSymbols, learned_lines
-from nrm.cli.options import STUCK, AgentOptions, OutOption
+from nrm.cli.options import AgentOptions, OutOption
 from nrm.errors import counted, listing
 from nrm.files import write_bytes
 from nrm.report import bars, caption, captioned, ending, gif
@@ -65,7 +65,7 @@ class Watch(AgentOptions, OutOption):
         shown = None
         if symbols is not None:
             console.print(f"{symbols.legend()}\n", markup=False)
-        played = film(trainer, env, self.seed, self.greedy, name=config.env)
+        played = film(trainer, env, self.seed, greedy=False, name=config.env)
         for number, (pictures, shown) in enumerate(played, 1):
             if self.out is not None and not pictures:
                 raise UsageError(f"{config.env} renders no images; drop --out")
@@ -90,8 +90,6 @@ class Watch(AgentOptions, OutOption):
             print(f"{len(frames)} steps, {ending(machine, shown)}: wrote {self.out}")
         else:
             console.print(ending(machine, shown), markup=False)
-            if self.greedy and shown is not None and not bool(shown.batch.terminated[0]):
-                console.print(STUCK)
         if (learned := folder.machines()) is not None:
             console.print("\n".join(learned_lines(learned, len(trainer.history.returns))), markup=False)
         return 0

@@ -66,7 +66,6 @@ class EventDetector:
         restarts: int = 8,
         epochs: int = 40,
         learning_rate: float = 0.01,
-        batch_size: int = 64,
         held_out: float = 0.2,
         seed: int = 0,
     ) -> None:
@@ -83,7 +82,6 @@ class EventDetector:
             restarts: most attempts from fresh parameters. They end when no further one improves.
             epochs: passes over the recordings in each restart.
             learning_rate: Adam's step size.
-            batch_size: recordings in a mini-batch.
             held_out: share of the recordings that choose when to stop and which restart is best.
             seed: of the split, the parameters and the mini-batches.
 
@@ -96,7 +94,6 @@ class EventDetector:
         self.restarts = restarts
         self.epochs = epochs
         self.learning_rate = learning_rate
-        self.batch_size = batch_size
         self.held_out = held_out
         self.seed = seed
 
@@ -233,7 +230,6 @@ class EventDetector:
             objective="regularised",
             epochs=self.epochs,
             learning_rate=self.learning_rate,
-            batch_size=self.batch_size,
             restarts=self.restarts,
             held_out=self.held_out,
             seed=self.seed,

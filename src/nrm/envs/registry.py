@@ -135,15 +135,16 @@ class SymbolsConfig(Checked, EnvConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnEnvConfig(SymbolsConfig):
-    """An environment of ours, whose N episodes step together."""
+class ObservedConfig(SymbolsConfig):
+    """An environment that can be observed in several ways."""
 
     observation: str = USUAL
     """Grid with items: map (the position, (2,) float32) or image (from above, (pixels, pixels, 3) uint8). LetterWorld:
     planes (zeros and ones per letter, (size, size, letters) uint8) or image ((8 * size, 8 * size, 3) uint8), with the
     agent in the middle. Discs: position (x and y, (2,) float32) or lidar (for each name and ray the distance to the
     nearest disc as a share of 2, (names * 16,) float32). Office: map. Zones: lidar, balls: state (see the cards of
-    `nrm/Zones-v0` and `nrm/Water-v0`)."""
+    `nrm/Zones-v0` and `nrm/Water-v0`). MiniGrid: grid (from above) or agent (the 7x7 tiles in front of it, or as
+    `--env.kwargs.agent_view_size` says), with 8x8 pixels a tile."""
 
     observations: ClassVar[tuple[str, ...]] = ()
     """What can be observed, the usual first."""
@@ -152,6 +153,14 @@ class OwnEnvConfig(SymbolsConfig):
         super().__post_init__()
         if self.observation not in self.observations:
             raise EnvError(unknown("observation", self.observation, self.observations))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnEnvConfig(ObservedConfig):
+    """An environment of ours, whose N episodes step together."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.empty in self.names:
             raise EnvError(f"'{self.empty}' names something, and a place where nothing is; rename one of them")
 

@@ -61,8 +61,8 @@ class GymVectorEnv(BatchedEnv):
         self.actions = action_space(action)
         if not isinstance(observation, (spaces.Box, *CHOICES, spaces.Dict)):
             raise EnvError(
-                f"observations must be a Box, Discrete or Dict, not {observation}; FlattenObservation makes one Box "
-                "(--env.wrappers gymnasium.wrappers:FlattenObservation)"
+                f"observations must be a Box, Discrete or Dict, not {observation}; one Box is made of them by "
+                "gymnasium.wrappers.FlattenObservation, in a function of yours that is the environment (module:name)"
             )
         self._alone = isinstance(observation, CHOICES)
         together = spaces.Dict({ALONE: observation}) if self._alone else observation

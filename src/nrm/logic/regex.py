@@ -16,12 +16,11 @@ from nrm.aliases import Trace
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits
 from nrm.errors import FormulaError, LimitError
 from nrm.logic.language import LANGUAGES, Language
-from nrm.logic.ldlf.formula import Ldlf, Op, called_pattern, in_phrase
+from nrm.logic.ldlf.formula import Ldlf, Op, called_pattern
 from nrm.logic.ldlf.meaning import matched
 from nrm.logic.ldlf.meaning import translate as translate_ldlf
 from nrm.logic.ldlf.parser import Part, PathBuild
 from nrm.logic.ltlf.patterns import MAX_COUNT
-from nrm.logic.ltlf.words import words_of
 from nrm.logic.reading import PATH_RULES, PlacedError, Reader, whole_number
 from nrm.logic.symbols import steps_of
 from nrm.logic.term import BOOLEAN
@@ -182,11 +181,6 @@ def _check_size(root: Ldlf) -> None:
         )
 
 
-def in_words(expression: Ldlf) -> str:
-    """What the whole of a trace must be."""
-    return f"the whole trace is {words_of(expression, in_phrase)}"
-
-
 REGEX: Language[Regex] = LANGUAGES.register(
-    Language("re", "a regular expression", parse, translate, holds, reader=READER, words=in_words, marks=r";|\)\*")
+    Language("re", "a regular expression", parse, translate, holds, reader=READER, marks=r";|\)\*")
 )

@@ -107,5 +107,5 @@ def text_picture(
         if targets > len(shown):
             lines.append(f"         └─ … to {targets - len(shown):,} more states")
     if machine.states > most:
-        lines.append(f"         … and {machine.states - most:,} more states (use --format json to see all)")
+        lines.append(f"         … and {machine.states - most:,} more states (use --json to see all)")
     return "\n".join(lines)

@@ -43,12 +43,10 @@ class FitConfig(FitSettings, SeedSetting):
 
     usual: ClassVar = {"seed": 0}
 
-    target: float = 0.002
+    target: ClassVar[float] = 0.002
     """Loss in nats per step at which the episodes count as explained and training stops."""
     held_out: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.15
     """Share of the episodes that is held out, to choose among restarts."""
-    batch_size: Count = 64
-    """Episodes in a minibatch of regularised descent."""
 
     @property
     def patience(self) -> int:

@@ -43,12 +43,12 @@ class LearningProblem:
             return 0.04 * len(self.train.lengths) / self.train.steps  # so many nats an episode, however long
         return self.config.target
 
-    def batches(self, generator: torch.Generator) -> list[EpisodeBatch]:
-        """A pass over the episodes to learn from, in mini-batches."""
-        if self.config.batch_size >= len(self.train.lengths):
+    def batches(self, generator: torch.Generator, size: int = 64) -> list[EpisodeBatch]:
+        """A pass over the episodes to learn from, in mini-batches of so many."""
+        if size >= len(self.train.lengths):
             return [self.train]
         order = torch.randperm(len(self.train.lengths), generator=generator).to(self.train.lengths.device)
-        return [self.train.pick(chosen) for chosen in torch.split(order, self.config.batch_size)]
+        return [self.train.pick(chosen) for chosen in torch.split(order, size)]
 
     @torch.no_grad()
     def loss(self, batch: EpisodeBatch) -> float:

@@ -23,12 +23,12 @@ RENAMED = {
     "misread": "label_noise",
     # Settings: "section.setting", and the new name in the same section.
     "env.id": "source",
+    "env.view": "observation",
     "algorithm.discount": "gamma",
     "algorithm.gae": "gae_lambda",
     "algorithm.critic_weight": "vf_coef",
     "algorithm.entropy_weight": "ent_coef",
     "algorithm.final_entropy_weight": "final_ent_coef",
-    "algorithm.actor_weight": "actor_coef",
     "algorithm.gradient_norm": "max_grad_norm",
     "algorithm.minibatch": "minibatch_size",
     "algorithm.steps": "num_steps",
@@ -67,13 +67,19 @@ RETIRED: Mapping[str, Any] = {
     **dict.fromkeys(("algorithm.value_clip", "algorithm.setback_weight", "algorithm.inverse_weight")),
     **dict.fromkeys(("algorithm.penalty_weight", "algorithm.final_penalty_weight", "algorithm.penalised")),
     "algorithm.clip": 0.2,
+    "algorithm.actor_weight": 1.0,
+    "algorithm.actor_coef": 1.0,
+    "algorithm.sde_sample_freq": None,
     "algorithm.final_learning_rate": 0.0,
     **{f"grounding.{name}": value for name, value in (("steady", False), ("spacing", 0.0), ("target", 0.003))},
     "grounding.batch_size": None,
+    "grounding.learn": True,
     "grounding.longest": None,
     "network.hidden": 120,
     "network.view": "auto",
+    "network.normalise": True,
     "recurrent.reads_rewards": False,
+    "recurrent.layers": 2,
     "inference.explore": 0.0,
     "inference.keep": 2000,
     "inference.settled": 1000,
@@ -84,12 +90,15 @@ RETIRED: Mapping[str, Any] = {
     **dict.fromkeys(("env.bounds", "env.step", "env.directions", "env.start", "env.edge")),
     **{f"env.{name}": value for name, value in (("noise", 0.0), ("rays", 16), ("reach", 2.0))},
     "env.tile": 8,
+    "env.wrappers": [],
     "env.copies": 2,
     "env.view_size": 7,
     "env.actions": "used",
 }
 """Settings of the last release that are gone, with the value that does what always happens now; None where there is
 none such."""
+REFUSED = {"grounding.learn": "a grounder that stays as it is has a method, --method frozen"}
+"""Of these, settings whose other values nothing does any more, with what does it instead."""
 
 
 class Renaming:
@@ -126,7 +135,11 @@ class Renaming:
         new = self.keys(values, known, name)
         gone = {key: f"{name}.{key}" for key in new if key not in known and f"{name}.{key}" in RETIRED}
         now = {key: getattr(there, key, RETIRED[path]) for key, path in gone.items()}
-        self._gone += [path for key, path in gone.items() if new[key] is not None and _differ(new[key], now[key])]
+        differing = [path for key, path in gone.items() if new[key] is not None and _differ(new[key], now[key])]
+        for path in differing:
+            if path in REFUSED:
+                raise ConfigError(f"the setting {path} is gone: {REFUSED[path]}")
+        self._gone += differing
         return {key: value for key, value in new.items() if key not in gone}
 
     def value(self, section: str, key: str, value: Any) -> Any:

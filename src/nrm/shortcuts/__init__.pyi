@@ -27,11 +27,6 @@ from .explanation import (
     recognised as recognised,
     trace_text as trace_text,
 )
-from .references import (
-    algorithm_1 as algorithm_1,
-    brute_force as brute_force,
-    brute_force_formulas as brute_force_formulas,
-)
 from .renaming import (
     Copies as Copies,
 )

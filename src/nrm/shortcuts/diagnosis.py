@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nrm.aliases import FloatArray, Step
+from nrm.aliases import FloatArray, Letter, Step
+from nrm.automata import distinguishing_string
 from nrm.errors import LimitError, NrmError, listing
-from nrm.machines import Alphabet
+from nrm.machines import Alphabet, MooreMachine
 from nrm.shortcuts.analysis import ShortcutKind, Shortcuts
 from nrm.shortcuts.reduction import name_map
-from nrm.shortcuts.references import refuting_string
 from nrm.shortcuts.symmetry_group import SymmetryGroup
 from nrm.shortcuts.symmetry_search import Permutation
 
@@ -192,3 +192,15 @@ def _checked(alphabet: Alphabet, confusion: ArrayLike) -> FloatArray:
     if not matrix.any():
         raise NrmError("the confusion matrix is all zero: no prediction was recorded")
     return matrix
+
+
+def refuting_string(
+    machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None
+) -> tuple[Letter, ...] | None:
+    """A shortest string on which a map changes the output; None if there is none (up to `horizon` letters)."""
+    classes, outputs = machine.letter_class.tolist(), machine.outputs.tolist()
+    letters = {(classes[letter], classes[value]): letter for letter, value in reversed(list(enumerate(mapping)))}
+    rows = machine.columns.tolist()
+    start = machine.initial, machine.initial
+    found = distinguishing_string((rows, rows), start, letters, lambda a, b: outputs[a] != outputs[b], horizon)
+    return None if found is None else tuple(found[0])

@@ -80,7 +80,7 @@ class Grounding:
         self._kept: list[Episode] = []
         self._fresh: list[Episode] = []
         self._policy = UpdatePolicy(settings.target)
-        self.learns = config.learn
+        self.learns = True
         """Whether updates learn anything; a frozen grounder stays as it is."""
         self.updates = 0
         """How many updates have learned something."""

@@ -16,6 +16,8 @@ TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax
 class UpdateConfig(FitConfig):
     """How one grounding update learns: where observations cannot be enumerated, the next one goes on from it."""
 
+    target = 0.003
+
     def network_restarts(self, usual: int) -> int:
         """As many as the grounder needs."""
         return usual
@@ -30,9 +32,8 @@ class GroundingConfig(FitSettings, GrounderSetting):
     keep: Count = 360
     """Maximum number of episodes that an update learns from."""
     initial: str | None = None
-    """Folder of a run, or of nrm fit, whose grounder to start from. Symbols and observations must match."""
-    learn: bool = True
-    """Train the grounder. If not, the initial grounder stays fixed."""
+    """Folder of a run, or of nrm fit, whose grounder to start from. Symbols and observations must match.
+    The method frozen keeps it as it is."""
     belief: TrainingBelief = "annealed"
     """What the belief reads in training. filtered: observations and rewards. open-loop: observations only, as in the
     paper and in tests. argmax: the most probable symbol of each step. annealed: filtered in the first half of
@@ -60,7 +61,6 @@ class GroundingConfig(FitSettings, GrounderSetting):
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             restarts=self.restarts if self.objective == "em" else max(1, self.restarts // 8),
-            target=0.003,
             seed=seed,
         )
 

@@ -22,12 +22,11 @@ class NetworkConfig(Checked):
 
     section = "network."
 
-    normalise: bool = True
-    """Normalise observations over all that are known, and rescale the features of images."""
     encoder: str = "auto"
-    """Network: paper (appendix of the paper), dynamic (the task encoding sets the filters), egocentric (centred on the
-    agent), planning (egocentric, with value iteration), fourier (sine and cosine features of a vector), parts
-    (entries of a Dict), blind, module:name, or auto, by observations and number of tasks."""
+    """Network: standard (the paper's, on normalised observations), paper (as in its appendix), dynamic (the task
+    encoding sets the filters), egocentric (centred on the agent), planning (egocentric, with value iteration), fourier
+    (sine and cosine features of a vector), parts (entries of a Dict), blind, module:name, or auto, by observations and
+    number of tasks."""
 
 
 class Sight(NamedTuple):
@@ -78,12 +77,12 @@ class NetworkKind:
     """How people read it."""
     reads: Callable[[Sequence[int]], int]
     """From the shape of observations to the width of `summary`."""
-    build: Callable[[Sight, int, ActionHead, NetworkConfig], nn.Module]
-    """A `Network` from what is seen, the width of the memory's feature, the kind of actions, and the settings."""
+    build: Callable[[Sight, int, ActionHead], nn.Module]
+    """A `Network` from what is seen, the width of the memory's feature, and the kind of actions."""
 
 
-_HOMES = {"planning": "egocentric", "parts": "paper", "blind": "paper"}
-_NAMES = ("paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
+_HOMES = {"planning": "egocentric", "standard": "paper", "parts": "paper", "blind": "paper"}
+_NAMES = ("standard", "paper", "dynamic", "egocentric", "planning", "fourier", "parts", "blind")
 NETWORKS: Registry[NetworkKind] = Registry(
     "network",
     tuple(field.name for field in fields(NetworkKind) if field.name != "name"),
@@ -96,13 +95,13 @@ def is_grid(shape: Sequence[int]) -> bool:
     return max(shape[:2]) <= 12
 
 
-def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "paper") -> NetworkConfig:
+def resolved(env: BatchedEnv, config: NetworkConfig, images: str = "standard") -> NetworkConfig:
     """The settings with a network in place of auto; `images`: the name of the one for images, one task."""
     if config.encoder != "auto":
         return config
-    numbers = env.tasks.either("paper", "fourier") if len(env.shape) == 1 else "paper"
+    numbers = env.tasks.either("standard", "fourier") if len(env.shape) == 1 else "standard"
     kinds = {"entries": "parts", "image": env.tasks.either(images, "planning"), "numbers": numbers}
-    encoder = kinds.get(env.spec.kind, "paper")
+    encoder = kinds.get(env.spec.kind, "standard")
     if env.spec.kind == "image" and (is_grid(env.shape) or env.spec.toroidal):  # all is seen from the agent already
         encoder = "dynamic"
     return replace(config, encoder=encoder)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight, is_grid
+from nrm.agents.networks import NETWORKS, NetworkKind, Sight, is_grid
 from nrm.agents.networks.layers import (
     CHANNELS,
     FILTERS,
@@ -44,18 +44,17 @@ class DynamicNetwork(SharedTrunk):
     al., 2016). Of the view of a task, "how much does the letter of this cell help?" is one such mix for all tasks.
     """
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         sight.check_axes(3, "dynamic")
         small = is_grid(sight.shape)
-        sample = sight.sample if config.normalise else None
         side = 2 if sight.spec.tiled else OVERLAPPING
-        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sample, side)
+        self.encoder = Cells(sight.shape) if small else Patches(sight.shape, sight.sample, side)
         places = self.encoder.places
         channels = self.encoder.width // (places[0] * places[1])
         self._map = (channels, *places)
-        self.mixed = None if small else _whitening(self.encoder, sample, channels)
+        self.mixed = None if small else _whitening(self.encoder, sight.sample, channels)
         self.filters = nn.Linear(memory, channels * FILTERS)
         self.wanted = nn.Linear(memory, SUMMARY_WIDTH)
         self._wraps = sight.spec.toroidal

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks import NETWORKS, NetworkKind, Sight
 from nrm.agents.networks.layers import CHANNELS, FILTERS, SUMMARY_WIDTH, Patches, SharedTrunk, nearly_uniform, spread
 from nrm.neural import narrow_convolution
 
@@ -36,11 +36,11 @@ class EgocentricNetwork(SharedTrunk):
     extra = 0
     """Maps that `sought` gives besides those that the memory writes."""
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         sight.check_axes(3, self.name)
-        self.encoder = Patches(sight.shape, sight.sample if config.normalise else None)
+        self.encoder = Patches(sight.shape, sight.sample)
         height, across = self.encoder.places
         self._places = height * across
         self._map = (CHANNELS, height, across)
@@ -136,9 +136,9 @@ class PlanningNetwork(EgocentricNetwork):
     name = "planning"
     extra = 4
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead) -> None:
         """`memory`: the width of the memory's feature."""
-        super().__init__(sight, memory, head, config)
+        super().__init__(sight, memory, head)
         self.ways = nn.Linear(FILTERS, 2 * self.extra)
 
     def sought(self, maps: Tensor, memory: Tensor) -> Tensor:

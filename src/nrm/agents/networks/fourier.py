@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks import NETWORKS, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk, nearly_uniform
 from nrm.neural import directions, waves
 
@@ -21,18 +21,11 @@ class Waves(RunningFeatures):
 
     ways: Tensor
 
-    def __init__(self, shape: Sequence[int], scaled: bool) -> None:
-        """`scaled`: whether numbers are scaled by what was seen so far."""
+    def __init__(self, shape: Sequence[int]) -> None:
         super().__init__(shape)
-        self.scaled = scaled
         # The slowest and fastest have 1 and 10 radians for each standard deviation of the numbers.
         self.register_buffer("ways", directions(self.width, 64, 1.0, 10.0))
         self.width += 2 * 64
-
-    def settle(self) -> None:
-        """Scale by what was noticed, unless numbers stay as they are."""
-        if self.scaled:
-            super().settle()
 
     def forward(self, observations: Tensor) -> Tensor:
         return waves(super().forward(observations), self.ways)
@@ -51,11 +44,11 @@ class FourierNetwork(SharedTrunk):
     linear map of their feature.
     """
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         sight.check_axes(1, "fourier")
-        self.encoder = Waves(sight.shape, config.normalise)
+        self.encoder = Waves(sight.shape)
         width = self.encoder.width
         # A view is blocks of numbers, one for each letter: gains and losses now, then next; and the distance left.
         # Of other memories, 4 mixtures of 16 fields are learned.

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.agents.actions import ActionHead
-from nrm.agents.networks import NETWORKS, NetworkConfig, NetworkKind, Sight
+from nrm.agents.networks import NETWORKS, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk
 from nrm.errors import ConfigError
 from nrm.neural import FlatFeatures, PartsEncoder
@@ -136,7 +136,7 @@ class NoFeatures(nn.Module):
 class PartsNetwork(ActorCritic):
     """The paper's actor and critic on the entries of a Dict: images by convolutions, numbers by a layer, joined."""
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:  # noqa: ARG002
+    def __init__(self, sight: Sight, memory: int, head: ActionHead) -> None:
         if sight.spec.entries is None:
             raise ConfigError(
                 f"the network 'parts' reads the entries of a Dict, not arrays of shape {tuple(sight.shape)}"
@@ -148,17 +148,21 @@ class PartsNetwork(ActorCritic):
     summary = SharedTrunk.summary
 
 
-def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:
-    sample = sight.sample if config.normalise else None
-    if config.normalise and sight.spec.kind in ("numbers", "entries"):
+def _build(sight: Sight, memory: int, head: ActionHead) -> ActorCritic:
+    if sight.spec.kind in ("numbers", "entries"):
         return ActorCritic(RunningFeatures(sight.shape), memory, head)
-    return ActorCritic(features_for(sight.shape, sample), memory, head)
+    return ActorCritic(features_for(sight.shape, sight.sample), memory, head)
 
 
-def _build_blind(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> ActorCritic:  # noqa: ARG001
+def _build_papers(sight: Sight, memory: int, head: ActionHead) -> ActorCritic:
+    return ActorCritic(features_for(sight.shape, None), memory, head)
+
+
+def _build_blind(sight: Sight, memory: int, head: ActionHead) -> ActorCritic:  # noqa: ARG001
     return ActorCritic(NoFeatures(), memory, head)
 
 
-NETWORKS.register(NetworkKind("paper", "the paper's appendix", features_width, _build))
+NETWORKS.register(NetworkKind("standard", "the paper's, on normalised observations", features_width, _build))
+NETWORKS.register(NetworkKind("paper", "the paper's appendix", features_width, _build_papers))
 NETWORKS.register(NetworkKind("parts", "the entries of a Dict", lambda _: SUMMARY_WIDTH, PartsNetwork))
 NETWORKS.register(NetworkKind("blind", "sees nothing", lambda _: 1, _build_blind))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -53,21 +53,17 @@ def check_id(name: str) -> None:
         raise ConfigError(f"Gymnasium has no environment '{bare}'{near}{more}")
 
 
-def make_env(
-    source: str, kwargs: Mapping[str, Argument], wrappers: Sequence[str], render_mode: str | None = None
-) -> AnyEnv:
-    """The environment of a source (`gym:ID`, `module:name`), with wrappers around it."""
+def make_env(source: str, kwargs: Mapping[str, Argument], render_mode: str | None = None) -> AnyEnv:
+    """The environment of a source (`gym:ID`, `module:name`)."""
     make = _registered if source.startswith(PREFIX) else _own
     try:
         env = make(source, dict(kwargs), render_mode)
         if not isinstance(env, gymnasium.Env):
             raise EnvError(f"{source} gave {type(env).__name__}, not a gymnasium.Env; let it return the environment")
-        for path in wrappers:
-            env = in_their_folder(_checked(import_value(path, "wrapper"), gymnasium.Wrapper, path), env)
     except NrmError:
         raise
     except (Exception, SystemExit) as error:
-        texts = [f"{name}={value!r}" for name, value in kwargs.items()] + list(wrappers)
+        texts = [f"{name}={value!r}" for name, value in kwargs.items()]
         raise EnvError(f"{source} failed{f' with {listing(texts)}' if texts else ''}: {describe(error)}") from error
     return env
 
@@ -83,18 +79,12 @@ def _registered(source: str, kwargs: dict[str, Any], render_mode: str | None) ->
         )
 
 
-def _checked(found: Any, kind: type, path: str) -> Any:
-    """What a name gives, once it is seen to be a function, or a class of the kind."""
-    if not callable(found) or (isinstance(found, type) and not issubclass(found, kind)):
-        raise EnvError(f"{path} is {found!r}; name a gymnasium.{kind.__name__}, or a function that makes one")
-    return found
-
-
 def _own(source: str, kwargs: dict[str, Any], render_mode: str | None) -> AnyEnv:
     make = import_value(source, "environment")
     if isinstance(make, gymnasium.Env):
         raise EnvError(f"{source} is one environment, but several are needed; name a function that makes one")
-    _checked(make, gymnasium.Env, source)
+    if not callable(make) or (isinstance(make, type) and not issubclass(make, gymnasium.Env)):
+        raise EnvError(f"{source} is {make!r}; name a gymnasium.Env, or a function that makes one")
     try:
         known = inspect.signature(make).parameters
     except (TypeError, ValueError):  # some built-in ones do not say
@@ -119,8 +109,6 @@ class GymConfig(LabelledConfig):
     env_names = (f"{PREFIX}ID",)
     titled = ("source",)
 
-    wrappers: tuple[str, ...] = ()
-    """Gymnasium wrappers, module:name each, such as gymnasium.wrappers:FlattenObservation."""
     processes: bool = False
     """Run each environment in its own process, for slow ones."""
 
@@ -133,7 +121,7 @@ class GymConfig(LabelledConfig):
 
     def make(self, render_mode: str | None = None) -> AnyEnv:
         """One environment, without a task."""
-        env = make_env(self.source, self.kwargs, self.wrappers, render_mode)
+        env = make_env(self.source, self.kwargs, render_mode)
         return env if self.steps is None else TimeLimit(env, self.steps)
 
     def task(self, text: str | None) -> Task:

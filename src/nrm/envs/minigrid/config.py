@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 
 from nrm.envs.labels import LabelFunction
-from nrm.envs.registry import ENVS, LabelledConfig
+from nrm.envs.registry import ENVS, LabelledConfig, ObservedConfig
 from nrm.envs.task_env import TaskEnv
 from nrm.envs.task_runner import End
 from nrm.envs.vector import GymVectorEnv
@@ -183,21 +183,18 @@ FAMILIES = ("MiniGrid-", "BabyAI-")
 PREFIX = "minigrid:"
 """What the names of these environments begin with: `minigrid:MiniGrid-LavaGapS5-v0`."""
 
-View = Literal["grid", "agent"]
-
 
 @ENVS.register
 @dataclass(frozen=True)
-class MiniGridConfig(LabelledConfig):
+class MiniGridConfig(LabelledConfig, ObservedConfig):
     """A MiniGrid environment, seen as an RGB image."""
 
     name = "minigrid"
     env_names = (f"{PREFIX}ID",)
-    titled = ("source", "view")
+    titled = ("source", "observation")
 
-    view: View = "grid"
-    """grid: the whole grid from above. agent: the 7x7 tiles in front of the agent (`--env.kwargs.agent_view_size 5` for
-    another size). A tile has 8x8 pixels."""
+    observations = ("grid", "agent")
+    usual: ClassVar = {"observation": "grid"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -230,7 +227,7 @@ class MiniGridConfig(LabelledConfig):
         return minigrid_env(self, machine, mode, end)
 
     def title(self) -> str:
-        return f"{PREFIX}{self.source}" + ("" if self.view == "grid" else f"-{self.view}")
+        return f"{PREFIX}{self.source}" + ("" if self.observation == "grid" else f"-{self.observation}")
 
     def algorithm(self) -> str:
         return "ppo"
@@ -265,7 +262,7 @@ def minigrid_images(
         env = make(config.source, render_mode=mode, disable_env_checker=True, **limit, **config.kwargs)
     except Exception as error:
         raise EnvError(f"MiniGrid could not make {config.source}: {error}") from None
-    images = GridImages if config.view == "grid" else AgentImages
+    images = GridImages if config.observation == "grid" else AgentImages
     seen = images(env, text=render_mode == "ansi")
     ready = ready_task(config.source)
     if ready is None:

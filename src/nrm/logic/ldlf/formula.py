@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 
 from nrm.logic.ltlf import formula as ltlf
 from nrm.logic.ltlf.patterns import apply_pattern
-from nrm.logic.ltlf.words import grouped, phrase, words_of
-from nrm.logic.ltlf.words import in_words as ltlf_in_words
 from nrm.logic.term import Term
 
 
@@ -111,39 +109,3 @@ def called_pattern(path: Ldlf) -> ltlf.Formula:
 
 def _step_in_ltlf(step: Ldlf) -> ltlf.Formula:
     return step.folded(lambda node, args: ltlf.Formula(ltlf.Op[node.op.name], tuple(args), node.name))
-
-
-_WORDS = {
-    "TT": "anything",
-    "FF": "the impossible",
-    "END": "the trace is over",
-    "LAST": "this is the last step",
-    "DIAMOND": "what follows begins with {0}, and then {1}",
-    "DIAMOND TT": "what follows begins with {0}",
-    "DIAMOND END": "what follows, to the end, is {0}",
-    "BOX": "wherever what follows begins with {0}, then {1}",
-    "BOX FF": "what follows does not begin with {0}",
-    "TEST": "a place where {0}",
-    "STAR": "any number of times {0}",
-    "OPTIONAL": "perhaps {0}",
-    "COMPLEMENT": "anything but {0}",
-}
-
-
-def in_words(formula: Ldlf) -> str:
-    """What a formula asks for, read at the first step."""
-    parts = formula.args if formula.op is Op.AND else (formula,)
-    return "; and ".join(words_of(part, in_phrase) for part in parts)
-
-
-def in_phrase(node: Ldlf, inside: bool, texts: Mapping[tuple[Ldlf, bool], str]) -> str:
-    """A part in words, given those of others."""
-    args = [grouped(arg, texts[arg, inside]) for arg in node.args]
-    if node.op is Op.PATTERN:
-        return f"steps with: {ltlf_in_words(called_pattern(node))}"
-    if node.op is Op.REPEAT:
-        least, most = node.bounds
-        often = f"at least {least}" if most is None else f"{least}" if most == least else f"{least} to {most}"
-        return f"{often} times {args[0]}"
-    after = f"{node.op.name} {node.args[-1].op.name}" if node.args else ""
-    return phrase(node, args, _WORDS | {node.op.name: _WORDS[after]} if after in _WORDS else _WORDS)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, combinations
-from typing import TypeVar
 
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op
 from nrm.logic.ltlf.meaning import holds
 from nrm.logic.term import BOOLEAN, Term
 
-Node = TypeVar("Node", bound=Term)
 Steps = tuple[tuple[str, ...], ...] | None
 """What may hold together; None if any set of propositions may."""
 
@@ -25,7 +23,7 @@ _BOOLEAN = {
     "IMPLIES": "if {0}, then {1}",
     "IFF": "{0} exactly if {1}",
 }
-_JOINED = {"AND": " and ", "OR": " or ", "CHOICE": " or ", "SEQUENCE": ", then ", "BOTH": " and at once "}
+_JOINED = {"AND": " and ", "OR": " or "}
 
 
 def phrase(node: Term, args: list[str], words: Mapping[str, str]) -> str:
@@ -36,21 +34,7 @@ def phrase(node: Term, args: list[str], words: Mapping[str, str]) -> str:
     return _JOINED[op].join(args) if op in _JOINED else (words.get(op) or _BOOLEAN[op]).format(*args)
 
 
-def words_of(formula: Node, phrase: Callable[[Node, bool, Mapping[tuple[Node, bool], str]], str]) -> str:
-    """The words of a formula; or that it is too long for them.
-
-    `phrase`: a part in words, given whether it stands inside a temporal operator, and the words of other parts.
-    """
-    texts: dict[tuple[Node, bool], str] = {}
-    for node in formula.postorder():
-        for inside in (False, True):
-            texts[node, inside] = phrase(node, inside, texts)
-            if len(texts[node, inside]) > MAX_WORDS:
-                return f"({formula.brief(100)}, too long for words)"
-    return texts[formula, False]
-
-
-def grouped(arg: Term, text: str) -> str:
+def _grouped(arg: Term, text: str) -> str:
     """A part inside another, in parentheses unless it is a single word."""
     plain = not arg.args or (arg.op.name == "NOT" and arg.args[0].op.name == "ATOM")
     return text if plain else f"({text})"
@@ -91,7 +75,7 @@ _INSIDE = {
 def in_words(formula: Formula) -> str:
     """What a formula asks for, read at the first step."""
     parts = formula.args if formula.op is Op.AND else (formula,)
-    return "; and ".join(words_of(part, _phrase) for part in parts)
+    return "; and ".join(map(_words_of, parts))
 
 
 def past_in_words(formula: Formula) -> str:
@@ -99,11 +83,23 @@ def past_in_words(formula: Formula) -> str:
     return "when it ends: " + in_words(formula)
 
 
+def _words_of(formula: Formula) -> str:
+    """The words of a part; or that it is too long for them."""
+    texts: dict[tuple[Formula, bool], str] = {}
+    for node in formula.postorder():
+        for inside in (False, True):
+            texts[node, inside] = _phrase(node, inside, texts)
+            if len(texts[node, inside]) > MAX_WORDS:
+                return f"({formula.brief(100)}, too long for words)"
+    return texts[formula, False]
+
+
 def _phrase(node: Formula, inside: bool, texts: Mapping[tuple[Formula, bool], str]) -> str:
+    """A part in words, given whether it stands inside a temporal operator, and the words of other parts."""
     op = node.op.name
     args = [texts[arg, inside or op not in BOOLEAN] for arg in node.args]
     if op in BOOLEAN or len(args) > 1:  # what holds one temporal phrase puts it in parentheses
-        args = [grouped(*pair) for pair in zip(node.args, args, strict=True)]
+        args = [_grouped(*pair) for pair in zip(node.args, args, strict=True)]
     words = _TEMPORAL | _INSIDE if inside else _TEMPORAL
     if node.args and f"{op} {node.args[0].op.name}" in words:
         return words[f"{op} NOT"].format(args[0].removeprefix("not "))

@@ -44,7 +44,7 @@ class RayEngine(EngineSettings):
 
     def __post_init__(self) -> None:
         if self.address is not None and self.processes is not None:
-            raise EngineError("an existing cluster has the processes it has; drop --processes, or drop --address")
+            raise EngineError("an existing cluster has the processes it has; drop --processes, or the address")
         super().__post_init__()
 
     def run(self, cells: Sequence[Cell], store: Path, lock: int, interrupted: Callable[[], bool]) -> Iterator[Event]:  # noqa: ARG002 - only this process writes

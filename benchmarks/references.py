@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from nrm.aliases import Letter, SymbolMap
-from nrm.automata import distinguishing_string
+from nrm.aliases import SymbolMap
 from nrm.errors import LimitError
 from nrm.logic import Formula, atom, either, parse, substituted
 from nrm.machines import Alphabet, MooreMachine, Run, compile_formula, equivalent
+from nrm.shortcuts.diagnosis import refuting_string
 from nrm.shortcuts.reduction import name_map
 
 
@@ -95,18 +95,6 @@ def rename(formula: Formula, mapping: SymbolMap) -> Formula:
     """The formula that reads each symbol as `mapping` says: an atom holds where any symbol that is read as it holds."""
     read_as = {name: [atom(symbol) for symbol, image in mapping.items() if image == name] for name in formula.atoms()}
     return substituted(formula, {name: either(*symbols) for name, symbols in read_as.items()})
-
-
-def refuting_string(
-    machine: MooreMachine, mapping: Sequence[Letter], horizon: int | None = None
-) -> tuple[Letter, ...] | None:
-    """A shortest string on which a map changes the output; None if there is none (up to `horizon` letters)."""
-    classes, outputs = machine.letter_class.tolist(), machine.outputs.tolist()
-    letters = {(classes[letter], classes[value]): letter for letter, value in reversed(list(enumerate(mapping)))}
-    rows = machine.columns.tolist()
-    start = machine.initial, machine.initial
-    found = distinguishing_string((rows, rows), start, letters, lambda a, b: outputs[a] != outputs[b], horizon)
-    return None if found is None else tuple(found[0])
 
 
 def _check(machine: MooreMachine) -> None:
