@@ -94,13 +94,13 @@ def test_rewards_read_make_a_belief_certain() -> None:
 @pytest.mark.parametrize("method", ["rm", "nrm", "rnn"])
 def test_runs_repeat_and_go_on_as_if_never_stopped(method: str) -> None:
     changes: dict[str, Any] = {"grounding": {"every": 20, "epochs": 40}} if method == "nrm" else {}
-    whole = small_run(method, 3000, **changes)
+    whole = small_run(method, 1500, **changes)
     whole.run()
-    assert whole.steps >= 3000
-    again = small_run(method, 3000, **changes)
-    while again.steps < 1500:
+    assert whole.steps >= 1500
+    again = small_run(method, 1500, **changes)
+    while again.steps < 700:
         again.update()
-    resumed = small_run(method, 3000, **changes)
+    resumed = small_run(method, 1500, **changes)
     resumed.load_state_dict(again.state_dict())
     resumed.run()
     assert resumed.history == whole.history

@@ -9,7 +9,6 @@ import torch
 import nrm
 from nrm.errors import EpisodeError
 from nrm.machines import LevelCodec, with_rewards
-from nrm.machines.rewards import paid_success
 
 LEVELS = [0.0, 50.0, 100.0]
 SYMBOLS = ("a", "b", "c", "d", "e")
@@ -78,19 +77,3 @@ def test_levels_that_rewards_show() -> None:
 
 def test_a_machine_with_one_level_has_some_slack() -> None:
     assert LevelCodec([5.0]).slack == pytest.approx(1e-3)
-
-
-@pytest.mark.parametrize("scheme", ["distance", "three_value", "acceptance", "distinct"])
-@pytest.mark.parametrize("number", range(1, 9))
-def test_rewards_tell_success_as_the_states_do(number: int, scheme: str) -> None:
-    machine = nrm.compile(nrm.logic.paper_task(number).formula(), SYMBOLS, reward=scheme)
-    for seed in range(20):
-        letters = np.random.default_rng(seed).integers(5, size=10).tolist()
-        run = machine.run(machine.alphabet.decode(letters))
-        paid = float(np.sum(np.array(run.rewards, dtype=np.float32)))
-        assert paid_success(machine, paid) == bool(machine.accepting[run.states[-1]])
-
-
-def test_a_potential_that_other_states_share_tells_no_success() -> None:
-    machine = nrm.compile("F(a & F b)", SYMBOLS, reward=[0.0, 1.0, 1.0])
-    assert not paid_success(machine, 1.0)

@@ -6,11 +6,20 @@ from typing import Any
 
 import pytest
 
+import nrm.report.trials
 from nrm.report import Page, build_report
 from tests.report.opened import CHROMIUM
 from tests.results.folders import run
 
 NASTY = "<img src=x onerror=alert(1)></script><!-- <script>alert(2)</script>"
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _few_episodes() -> Iterator[None]:
+    """Agents are tried on five episodes of each formula, which is as good a page as one of 25."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(nrm.report.trials, "EPISODES", 5)
+        yield
 
 
 @pytest.fixture(scope="session")

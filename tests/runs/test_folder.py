@@ -219,14 +219,13 @@ def test_no_tensor_of_another_shape_or_type_is_loaded(tmp_path: Path, method: st
     del whole["history"]
     paths = [path for path, _ in _tensors(whole)]
     assert len(paths) > 40
-    for path in paths:
+    for number, path in enumerate(paths):
         value = dict(_tensors(whole))[path]
-        for wrong in (value[..., None], value.to(torch.complex64)):
-            state = copy.deepcopy(whole)
-            _put(state, path, wrong)
-            _write(folder.path / "checkpoint.pt", state)
-            with pytest.raises(FileError, match="does not fit this run"):
-                folder.load()
+        state = copy.deepcopy(whole)
+        _put(state, path, value.to(torch.complex64) if number % 2 else value[..., None])
+        _write(folder.path / "checkpoint.pt", state)
+        with pytest.raises(FileError, match="does not fit this run"):
+            folder.load()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from stable_baselines3 import A2C
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from nrm.errors import ConfigError, EnvError, LearningError
-from nrm.neural import MlpGrounder, load_model, save_model
+from nrm.neural import FitConfig, MlpGrounder, load_model, save_model
 from nrm.sb3 import GroundingCallback, NeuralRewardMachineVecWrapper, counterfactual
 from nrm.wrappers import NeuralRewardMachineVectorWrapper, NeuralRewardMachineWrapper, model_for
 from tests.wrappers.envs import TASK, InDict, task_env
@@ -118,7 +118,7 @@ def test_agents_are_trained_and_saved(tmp_path: Path) -> None:
     model = model_for(SPACE, TASK, reads=reads, grounder="recurrent")
     venv = NeuralRewardMachineVecWrapper(DummyVecEnv([make] * 4), model, reads=reads, reward_scale=0.01)
     agent = A2C("MultiInputPolicy", venv, device="cpu", seed=0)
-    callback = GroundingCallback(model, every=10, task=TASK)
+    callback = GroundingCallback(model, every=10, config=FitConfig(epochs=20), task=TASK)
     agent.learn(400, callback=callback)
     assert callback.accuracy is not None
     assert 0 < callback.accuracy.plain <= 1

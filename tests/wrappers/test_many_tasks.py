@@ -142,12 +142,12 @@ def test_vector_environments_are_their_single_twins(kind: str, mode: AutoresetMo
 
 def test_our_own_agents_learn_from_any_environment_with_many_tasks_and_go_on_exactly() -> None:
     def trainer() -> Any:
-        return new_trainer(GymVectorEnv.of(make, 4), "nrm", "ppo", steps=1500, seed=1)
+        return new_trainer(GymVectorEnv.of(make, 4), "nrm", "ppo", steps=1000, seed=1)
 
     whole = trainer()
     whole.run()
     half = trainer()
-    while half.steps < 700:
+    while half.steps < 500:
         half.update()
     resumed = trainer()
     resumed.load_state_dict(half.state_dict())

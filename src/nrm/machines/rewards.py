@@ -310,12 +310,6 @@ class LevelCodec:
         return listing(f"{level:g}" for level in self.levels)
 
 
-def paid_success(machine: MooreMachine, total: float) -> bool:
-    """Whether rewards that sum to `total` lead to a potential that accepting states alone have."""
-    away = np.abs(machine.outputs - (machine.outputs[machine.initial] + total))
-    return bool(machine.accepting[away <= away.min() + LevelCodec.of(machine).slack].all())
-
-
 class LevelTable:
     """The potentials of an unknown machine, in the order in which sums of rewards led to them; the first is 0."""
 
