@@ -208,7 +208,7 @@ from torch import nn
 
 
 class Deep(nn.Module):
-    def __init__(self, sight, memory, head, config):
+    def __init__(self, sight, memory, head):
         super().__init__()
         self.encoder = nn.Sequential(nn.Flatten(), nn.Linear(2, 7), nn.ReLU())
         self.body = nn.Linear(7 + memory, 7)

@@ -22,7 +22,7 @@ GRID = "minigrid:MiniGrid-DoorKey-5x5-v0"
         (("--task", "F gem", "--env.items", "gem@0,3", "lava@1,1"), {"items": ["gem@0,3", "lava@1,1"]}),
         (
             ("--env", GRID, "--env.observation", "agent", "--env.kwargs.agent_view_size", "5"),
-            {"view": "agent", "kwargs": {"agent_view_size": 5}},
+            {"observation": "agent", "kwargs": {"agent_view_size": 5}},
         ),
         (
             ("--env", GRID, "--env.kwargs.max_steps", "20"),

@@ -187,7 +187,7 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "EPISODES … nrm fit"),
+        ([], "FILE … nrm fit"),
         (["nowhere.npz", "--task", "1"], "nowhere.npz"),
         (["EPISODES"], "needs a task"),
         (["EPISODES", "--learn", "machine", "--grounder", "mlp"], "drop --grounder"),

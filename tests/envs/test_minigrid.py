@@ -257,7 +257,7 @@ def test_pictures_to_look_at() -> None:
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EnvError, match="'MiniGrid-LavaGapS5-v0'"):
         minigrid_env("MiniGrid-LavaGap5-v0")
-    with pytest.raises(EnvError, match="unknown view 'some'"):
+    with pytest.raises(EnvError, match="unknown observation 'some'"):
         MiniGridConfig(LAVA, observation="some")
     with pytest.raises(UnknownSymbolError, match="'a'"):
         minigrid_env(LAVA, nrm.compile("F a", ["a", "b"]))

@@ -89,7 +89,6 @@ from .rewards import (
     RewardScheme as RewardScheme,
     check_gamma as check_gamma,
     levels as levels,
-    paid_success as paid_success,
     shaped as shaped,
     with_rewards as with_rewards,
 )
