@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nrm.agents.machine_methods import NRM, grounder_on
+from nrm.agents.machine_methods import FROZEN, NRM, grounder_on
 from nrm.agents.methods import METHODS, Method, Prepared
 from nrm.envs import BatchedEnv
 from nrm.errors import ConfigError
@@ -26,7 +26,7 @@ from nrm.tracking import Belief, BeliefMemory, Grounding, GroundingConfig, Recor
 
 
 def _prepare_given(belief: Belief, env: BatchedEnv, settings: None, features: int, seed: int) -> Prepared:  # noqa: ARG001
-    return NRM.prepare(env, GroundingConfig(grounder="detector", learn=False, belief=belief), features, seed)
+    return FROZEN.prepare(env, GroundingConfig(grounder="detector", belief=belief), features, seed)
 
 
 NAIVE = METHODS.register(
