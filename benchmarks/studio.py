@@ -3,7 +3,7 @@
     python -m benchmarks.studio
 
 Times are by the clock, of Chromium and the server on one machine: other work counts, so the median is printed beside
-the worst. `work` is what the server alone takes, in seconds of the processor.
+the shortest. `work` is what compiling and laying out take, in CPU time.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def key_press(page: Any, repeats: int) -> list[dict[str, Any]]:
             tasks._compiled.cache_clear()
             return tasks.draw(Home("."), Typed(text, names=",".join([*PAPER_SYMBOLS, "z9"]), one=True))
 
+        work()  # loads what it needs
         _, seconds = timed(work)
         spread = {"median_ms": statistics.median(times), "least_ms": min(times), "worst_ms": max(times)}
         rows.append({"task": task.pattern, **spread, "work_ms": 1000 * seconds})

@@ -11,3 +11,9 @@ window.addEventListener("load", () => {
     fade(box);
   }
 });
+
+// The recorded page of the studio tells how high it is.
+window.addEventListener("message", ({ source, data }) => {
+  for (const frame of document.querySelectorAll("iframe"))
+    if (source === frame.contentWindow && data && data.nrmHeight > 0) frame.style.height = `${data.nrmHeight + 8}px`;
+});

@@ -12,7 +12,7 @@ const askEpisode = newest("episode", ({ task, group, method, tiles }) => {
   if (tiles) loadTiles(tiles);
   data.methods = [method];
   const unseen = agentNow() && agentNow().many;
-  showFormula(task.name, unseen ? el("span", { class: "badge unseen" }, "type any formula") : null);
+  showFormula(task.name, unseen ? el("span", { class: "badge unseen" }, data.recorded ? "unseen" : "type any formula") : null);
   drawMachine(task);
   startPlayer(task, [group]);
   tellAgent();
@@ -79,6 +79,7 @@ async function chooseAgent(name) {
 }
 
 async function openWatch() {
+  if (!data.recorded) $("note").textContent = "Loading the agents …";
   try { agents = await ask("agents"); } catch (error) { showProblem(error.message); return; }
   if (!agents.some((one) => one.name === asked.agent)) asked.agent = agents[0].name;
   const label = (one) => (one.name.startsWith("./") ? one.name.slice(2) : `${one.name} (pretrained)`) + (one.problem ? ", damaged" : "");
