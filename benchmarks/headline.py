@@ -34,6 +34,8 @@ MODULES = {
     "terminal-rewards": "terminal_rewards",
     "noisy-labels": "noisy_labels",
     "minigrid": "minigrid",
+    "office": "toolbox",
+    "water": "toolbox",
 }
 """The module of each headline, in whose `BENCHMARKS` it is."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 import nrm
@@ -60,3 +62,30 @@ TASKS = ("F a & F b", "F(a & F b) & G !c", "F a & G !c", "!b U a")
 
 def machine_of(task: str, scheme: str = "distance") -> MooreMachine:
     return nrm.compile(task, "a b c d", reward=scheme)
+
+
+def deterministic(mdp: SmallMDP) -> SmallMDP:
+    """Each action leads where it most probably did."""
+    return SmallMDP(np.eye(len(mdp.letters))[mdp.moves.argmax(2)], mdp.letters)
+
+
+class SmallEnv(gymnasium.Env[Any, Any]):
+    """A decision process for Gymnasium: observations are places, `labels` what is read there."""
+
+    def __init__(self, mdp: SmallMDP, alphabet: nrm.Alphabet) -> None:
+        self.mdp, self.alphabet = mdp, alphabet
+        places, actions, _ = mdp.moves.shape
+        self.observation_space, self.action_space = spaces.Discrete(places), spaces.Discrete(actions)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.place = int(self.np_random.integers(len(self.mdp.letters)))
+        return self.place, self._info()
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        chances = self.mdp.moves[self.place, action]
+        self.place = int(self.np_random.choice(len(chances), p=chances))
+        return self.place, 0.0, False, False, self._info()
+
+    def _info(self) -> dict[str, Any]:
+        return {"labels": self.alphabet.true_symbols(int(self.mdp.letters[self.place]))}

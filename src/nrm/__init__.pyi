@@ -14,6 +14,7 @@ from . import (
     sb3 as sb3,
     studio as studio,
     sweeps as sweeps,
+    tabular as tabular,
     tracking as tracking,
     wrappers as wrappers,
 )

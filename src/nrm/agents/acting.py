@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -106,6 +107,7 @@ def act(
     task = env.task
     carry = memory.begin(task) if carry is None else carry
     while True:
+        carry = memory.settled(carry, partial(summary, observation))
         action = choose(observation, carry)
         batch, truth = env.step(action), env.truth
         shown = summary(batch.final_observation) if memory.learns else None
@@ -139,7 +141,7 @@ class Actor:
             self.net: Any = network_kind(env, network).build(sight, memory.size, self.head).to(self.device)
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
-        if isinstance(memory, nn.Module):
+        if isinstance(memory, nn.Module):  # the agent's loss teaches it as well
             self.parameters += list(memory.parameters())
         self._unmoved = torch.zeros(env.count, 0, device=self.device)
         self.carry = memory.begin(env.task)
@@ -248,7 +250,7 @@ class Actor:
         """Everything that acting goes on from."""
         return {
             "net": self.net.state_dict(),
-            "memory": self.memory.state_dict() if isinstance(self.memory, nn.Module) else {},
+            "memory": self.memory.state_dict(),
             "generator": self.generator.get_state(),
             "observation": self.observation,
             "carry": self.carry,
@@ -258,8 +260,7 @@ class Actor:
     def load_weights(self, state: dict[str, Any]) -> None:
         """What acting needs of a state: the weights of the networks, and of a memory that learns."""
         self.net.load_state_dict(state["net"])
-        if isinstance(self.memory, nn.Module):
-            self.memory.load_state_dict(state["memory"])
+        self.memory.load_state_dict(state["memory"])
         self.updated()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -84,6 +84,8 @@ METHODS: Registry[Method] = Registry(
         "naive": "nrm.agents.noisy_methods",
         "independent-belief": "nrm.agents.noisy_methods",
         "state-prediction": "nrm.agents.noisy_methods",
+        "hrm": "nrm.agents.hierarchy",
+        "hrm-nrm": "nrm.agents.hierarchy",
     },
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import gymnasium
@@ -75,7 +76,9 @@ class Policy:
     def _choose(self, observation: Any, greedy: bool) -> Any:
         if self._chooser is None:
             raise EnvError("call reset() before the first act()")
-        self._action = self._chooser.choose(self._shown(observation), self._carry, greedy)
+        shown = self._shown(observation)
+        self._carry = self._memory.settled(self._carry, partial(self._chooser.summary, shown))
+        self._action = self._chooser.choose(shown, self._carry, greedy)
         row, env = self._action.cpu().numpy(), self._trainer.env
         action: Any = env.given(row)[0] if isinstance(env, GymVectorEnv) else row[0]
         return int(action) if np.ndim(action) == 0 else action

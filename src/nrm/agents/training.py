@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nrm.agents.acting import Rollout
 from nrm.agents.algorithms import ALGORITHMS, Learner
@@ -138,7 +138,7 @@ class Trainer:
         rollout = self.learner.collect()
         episodes = len(self.history.returns)
         try:
-            losses = self.learner.learn(rollout, self.progress)
+            losses = self.learner.learn(self.learner.memory.credited(rollout, self._summary), self.progress)
         except TrainingError as error:
             raise TrainingError(f"after {episodes} episodes, in update {self.updates + 1}: {error}") from None
         ended = self._recorder.record(
@@ -157,7 +157,14 @@ class Trainer:
                 self._record_update(update)
         if self.inference is not None:
             self.inference.add(episode for _, episode in ended)
+        if self.done:
+            self.learner.memory.finish()
         return losses
+
+    def _summary(self, observation: Tensor) -> Tensor:
+        """(n, reads) what the policy's network makes of observations (n, …), or of their row numbers."""
+        policy = self.learner.policy
+        return policy.summary(policy.encoder(self.env.spec.shown(observation)))
 
     def _record_update(self, update: GroundingUpdate) -> None:
         reached = None if update.record is None else update.record.best.held_out

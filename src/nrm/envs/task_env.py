@@ -116,16 +116,16 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
         said = self._label(observation, info, self.env)
         letter = letter_of(said, self.machine.alphabet, self._empty, place)
         before, self._state = self._state, self.machine.next_state(self._state, letter)
-        reward = float(self._paid(before, self._state))
+        reward = float(self.paid(before, self._state))
         ended = terminated or bool(self._ends[self._state])
         base = {"base_reward": base_reward, "base_terminated": terminated}
         info = {**info, **base, **self._truth(letter)}
         return observation, reward, ended, truncated and not ended, info
 
-    def _paid(self, before: int, after: int) -> float:
+    def paid(self, before: Any, after: Any) -> Any:
+        """What steps pay that lead from some states to others; numbers or arrays."""
         outputs = self.machine.outputs
-        paid: float = outputs[after] if self.pay == "outputs" else shaped(outputs[before], outputs[after], self.gamma)
-        return paid
+        return outputs[after] if self.pay == "outputs" else shaped(outputs[before], outputs[after], self.gamma)
 
     @property
     def potential(self) -> float:

@@ -75,6 +75,9 @@ from .operations import (
     unsatisfiable as unsatisfiable,
     until_over as until_over,
 )
+from .options import (
+    Options as Options,
+)
 from .reward_machine import (
     FallOff as FallOff,
     Outputs as Outputs,
@@ -82,6 +85,7 @@ from .reward_machine import (
     RewardMachine as RewardMachine,
 )
 from .rewards import (
+    BEST as BEST,
     TOLERANCE as TOLERANCE,
     LevelCodec as LevelCodec,
     LevelTable as LevelTable,

@@ -172,6 +172,10 @@ class BeliefMemory(Memory):
         """(…, states) the belief."""
         return carry[..., : self.size]
 
+    def believed(self, carry: Tensor) -> Tensor:
+        """The belief."""
+        return self.states(carry)
+
     def level(self, carry: Tensor) -> Tensor:
         """(…) the potential that the rewards so far lead to."""
         return carry[..., self.size]
@@ -258,6 +262,12 @@ class TaskBeliefMemory(BeliefMemory):
     def states(self, carry: Tensor) -> Tensor:
         """(…, states) the belief, over the states of each environment's own machine."""
         return carry[..., self.size : self._own - 2]
+
+    def believed(self, carry: Tensor) -> Tensor:
+        """The belief, among the states of all tasks; padding is left out."""
+        rows = self._machines.rows(self.task(carry).flatten(), self._states).view(*carry.shape[:-1], -1)
+        every = carry.new_zeros(*carry.shape[:-1], len(self._tasks.task_of_state) + 1)
+        return every.scatter_add_(-1, rows, self.states(carry))[..., :-1]
 
     def level(self, carry: Tensor) -> Tensor:
         """(…) the potential that the rewards so far lead to."""

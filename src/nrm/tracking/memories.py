@@ -7,7 +7,8 @@ is what the policy sees (paper, "Comparisons").
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -110,8 +111,30 @@ class Memory(ABC):
         """What it believes of a step that led from a carry to the carry `reached`; nothing by default."""
         return Report()
 
+    def believed(self, carry: Tensor) -> Tensor:
+        """(…, states) how probable each state is, of all tasks together; for memories that follow a machine."""
+        raise NotImplementedError(f"{type(self).__name__} follows no machine")
+
+    def settled(self, carry: Tensor, summary: Callable[[], Tensor]) -> Tensor:  # noqa: ARG002
+        """The carry with which a step begins; `summary`: what is seen now, for memories that decide something."""
+        return carry
+
+    def credited(self, rollout: Any, summary: Callable[[Tensor], Tensor]) -> Any:  # noqa: ARG002
+        """A rollout with the rewards that the policy learns from; `summary`: of observations."""
+        return rollout
+
     def refresh(self) -> None:  # noqa: B027 - most have nothing to compute again
         """What it looks at has learned."""
+
+    def finish(self) -> None:  # noqa: B027 - most have nothing to say
+        """Training is over."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What it has learned."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027 - most learn nothing
+        """Go on from there."""
 
     def on(self, frames: Tensor | None, tasks: TaskSet, belief: Belief | None = None) -> Memory:  # noqa: ARG002
         """The same memory for another environment, with tasks over the same symbols; `belief`: another kind."""
@@ -155,6 +178,10 @@ class StateMemory(Memory):
     def feature(self, carry: Tensor) -> Tensor:
         """The row of the state."""
         return self.table[carry]
+
+    def believed(self, carry: Tensor) -> Tensor:
+        """The state, for certain."""
+        return torch.nn.functional.one_hot(carry, len(self._first)).float()
 
     def report(self, carry: Tensor, seen: Transition, reached: Tensor) -> Report:  # noqa: ARG002
         """The state of each environment's own machine."""
