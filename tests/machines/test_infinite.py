@@ -260,6 +260,19 @@ def test_a_task_whose_acceptance_is_out_of_reach_has_no_rounds() -> None:
         machine.rounds()
 
 
+@pytest.mark.parametrize(
+    "text", ["GF(a & b) & FG !b", "GF a & FG !a", "F b & G(a & !b)", "G(a -> X F b) & FG !b & GF a"]
+)
+def test_contradictions_are_seen(text: str) -> None:
+    assert not compile_infinite(text, propositions="a b").live.any()
+
+
+def test_safe_parts_are_one_statement() -> None:
+    machine = compile_infinite("GF a & " + " & ".join(f"G !h{number}" for number in range(14)))
+    assert machine.count == 2
+    assert machine.rounds().states == 3
+
+
 def test_what_is_read_is_read_again() -> None:
     for text in PUBLISHED:
         formula = LANGUAGES["ltl"].parse(text)

@@ -285,7 +285,8 @@ def normal_form(formula: Formula) -> InfiniteFormula:
     if (pushed := _co_safe(~formula)) is not None:
         return InfiniteFormula(InfiniteOp.NOT, (leaf(InfiniteOp.SOME, pushed),))
     if formula.op.name in InfiniteOp.__members__:
-        return _joined(formula.op.name, [normal_form(part) for part in formula.args])
+        parts = _together(formula) if formula.op in (Op.AND, Op.OR) else formula.args
+        return _joined(formula.op.name, [normal_form(part) for part in parts])
     try:
         if formula.op is Op.ALWAYS:
             return _always(formula.args[0].folded(_dual)[0])
@@ -294,6 +295,15 @@ def normal_form(formula: Formula) -> InfiniteFormula:
     except _OutsideError:
         pass
     raise _OutsideError(formula)
+
+
+def _together(formula: Formula) -> list[Formula]:
+    """The parts of a conjunction or disjunction, of which those that are co-safe, or safe, are one statement."""
+    groups: dict[str, list[Formula]] = {}
+    for part in formula.args:
+        key = "co-safe" if _co_safe(part) else "safe" if _co_safe(~part) else str(part)
+        groups.setdefault(key, []).append(part)
+    return [Formula.flat(formula.op, *group) for group in groups.values()]
 
 
 def _always(part: Formula) -> InfiniteFormula:

@@ -49,7 +49,7 @@ class RunOptions(LogicOption, SettingsOption):
     """Number of parallel environments. Default: that of the recipe or algorithm."""
     end: End = "outcome"
     """When an episode ends: when the task is satisfied or violated (outcome), when no symbol changes its state
-    (absorbing), or at the time limit (limit). Infinite tasks train by rounds (round)."""
+    (absorbing), at the time limit (limit), or after a round (round)."""
 
 
 class Words(tuple[str, ...]):
