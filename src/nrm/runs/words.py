@@ -21,7 +21,7 @@ class LogicOption(Checked):
     """Where formulas are written."""
 
     logic: str = DEFAULT_LOGIC
-    """Language of formulas: ltlf, ldlf, ppltl, re or module:name. A prefix works too: "re: (!lava)*; gem"."""
+    """Language of formulas: ltlf, ldlf, ppltl, re, ltl, ltlf+, ppltl+ or module:name. Or a prefix: "re: a*; b"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,8 @@ class RunOptions(LogicOption, SettingsOption):
     num_envs: Count | None = None
     """Number of parallel environments. Default: that of the recipe or algorithm."""
     end: End = "outcome"
-    """When an episode ends: when the task is satisfied or violated (outcome), when no symbol changes its state
-    (absorbing), at the time limit (limit), or after a round (round)."""
+    """When an episode ends: at success or violation (outcome), where no symbol changes the state (absorbing), after a
+    round, or at the limit."""
 
 
 class Words(tuple[str, ...]):
