@@ -22,6 +22,7 @@ MODULES = {
     "rnn-tuning": "rnn_tuning",
     "flat-world": "flat_world",
     "flat-tuning": "flat_tuning",
+    "zones": "zones",
     "drawn-tasks": "drawn_tasks",
     **{f"single-{experiment}": "single_tasks" for experiment in ("map", "image", "patrol", "drawn-4", "drawn-6")},
     "translation": "translate",

@@ -211,6 +211,31 @@ def flat_world() -> str | None:
     return drawn(["", "symbols", "steps", *map(str, FORMULAS), "mean"], rows, left=2)
 
 
+def zones() -> str | None:
+    """Zones beside published systems."""
+    ours, published = summary("zones"), summary("published")
+    if ours is None or published is None:
+        return None
+    theirs = published["DeepLTL, ZoneEnv"]
+    given = ["DeepLTL, published", "given", "15 million", *map(success, theirs["formulas"]), success(theirs["mean"])]
+    rows = [[*given, ""]]
+    derived = ours["derived"]
+    for method, symbols in {"rm": "given", "nrm": "learned"}.items():
+        for actions in ("sampled", "best"):
+            if method in ours:
+                each = [success(derived[f"{method} {actions} {number}"]) for number in range(1, 7)]
+                frames, mean, runs = (
+                    cell(ours, [method], column)
+                    for column in (
+                        Column("", "frames", form=whole),
+                        Column("", actions, form=success),
+                        Column("", actions, "runs", whole),
+                    )
+                )
+                rows.append([f"{method.upper()}, {actions} actions", symbols, frames, *each, mean, runs])
+    return drawn(["", "symbols", "steps", *map(str, range(1, 7)), "mean", "seeds"], rows, left=2)
+
+
 def flat_tuning() -> str | None:
     """Settings compared in FlatWorld."""
     found = summary("flat-tuning")
@@ -523,6 +548,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "letter-world": letter_world,
     "letter-world-sets": letter_world_sets,
     "flat-world": flat_world,
+    "zones": zones,
     "flat-tuning": flat_tuning,
     "hidden-symbols": hidden_symbols,
     **{f"noisy-labels-{score}": partial(noisy_labels, score) for score in ("success", "return", "states")},

@@ -268,6 +268,20 @@ def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
         torch.testing.assert_close(net.critic(hidden)[0], values[row])
 
 
+def test_rows_of_a_sensor_are_mixed_as_the_memory_says() -> None:
+    torch.manual_seed(0)
+    sight = Sight(ObservationSpec((8,), torch.float32, sensor=(2, 3)), None, letters=3)
+    net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9), NetworkConfig())
+    seen, memory = torch.randn(5, 8), torch.randn(5, 13)
+    _, values = net(net.encoder(seen), memory)
+    for row in range(5):
+        own, first, second = seen[row, :2], seen[row, 2:5], seen[row, 5:]
+        weights = net.weights(memory[row]).tolist()
+        mixed = [weights[2 * place] * first + weights[2 * place + 1] * second for place in range(8)]
+        hidden = net.second(net.first(torch.cat([own, memory[row], *mixed])).tanh()).tanh()
+        torch.testing.assert_close(net.critic(hidden)[0], values[row])
+
+
 def test_the_view_of_a_task_weighs_the_fields_of_letters() -> None:
     torch.manual_seed(0)
     sight = Sight(ObservationSpec((2,), torch.float32), None, letters=3)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nrm.errors import ConfigError, ModelFileError
+from nrm.errors import ConfigError, EpisodeError, ModelFileError
 from nrm.neural import (
     GROUNDERS,
     CnnGrounder,
@@ -64,6 +64,22 @@ def test_every_entry_builds_from_a_shape(name: str, independent: bool) -> None:
     odds = grounder(torch.randint(0, 256, (2, 16, 16, 3), dtype=torch.uint8))
     assert odds.shape == (2, 4)
     assert torch.allclose(odds.sum(-1), torch.ones(2)) is not independent
+
+
+def test_rows_of_a_sensor_are_read_by_their_greatest_bin_and_alike() -> None:
+    grounder = grounder_for((8,), 3, sensor=(2, 3))
+    assert type(grounder) is GROUNDERS["rows"]
+    seen = torch.tensor([[9.0, -9.0, 0.1, 0.8, 0.3, 0.0, 0.2, 0.5]])
+    turned = torch.tensor([[0.0, 7.0, 0.8, 0.0, 0.2, 0.5, 0.1, 0.0]])  # other bins, and other numbers before them
+    torch.testing.assert_close(grounder(seen), grounder(turned))
+    with torch.no_grad():
+        weight = grounder.head.weight
+        weight[:, 32:] = weight[:, :32]  # rows of equal meaning may be exchanged
+    swapped = torch.cat([seen[:, :2], seen[:, 5:], seen[:, 2:5]], 1)
+    torch.testing.assert_close(grounder(seen), grounder(swapped))
+    assert not torch.allclose(grounder(seen), grounder(seen + 0.1))
+    with pytest.raises(EpisodeError, match="8"):
+        GROUNDERS["rows"].from_shape((8,), 3)
 
 
 def test_a_grounder_from_outside_is_found_saved_and_loaded(outside: Path) -> None:

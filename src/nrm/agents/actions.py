@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
-from torch.nn.functional import softplus
 
 from nrm.envs import ActionSpace, action_space
 
@@ -81,7 +80,11 @@ class MultiDiscreteActions(ActionHead):
 
 
 class BoxActions(ActionHead):
-    """Numbers between bounds, (…, size): a Gaussian squashed by tanh. Scores are means and log standard deviations."""
+    """Numbers between bounds, (…, size): a Gaussian, cut off at the bounds. Scores are means and log deviations.
+
+    Scores are in units of half the distance of bounds, from the middle. An action at a bound has the probability of
+    all that lies beyond it (Fujita and Maeda, 2018).
+    """
 
     held = 8
     """Noise that is new at every step averages out: the agent trembles and stays where it is."""
@@ -92,13 +95,9 @@ class BoxActions(ActionHead):
         self.width = 2 * len(low)
         self._low, self._high = low, high
         self._centre, self._half = (low + high) / 2, (high - low) / 2
-        # Nodes and weights of Gauss and Hermite: sum(weights * f(nodes)) is the mean of f under a standard Gaussian.
-        nodes, weights = np.polynomial.hermite_e.hermegauss(20)
-        self._nodes = torch.tensor(nodes, dtype=torch.float32, device=low.device)
-        self._weights = torch.tensor(weights / math.sqrt(2 * math.pi), dtype=torch.float32, device=low.device)
 
     def layer(self, inputs: int) -> nn.Module:
-        """Means that begin near the middle, and one standard deviation for each number, wherever the agent is."""
+        """Means that begin near the middle, and standard deviations."""
         return GaussianLayer(inputs, self._size)
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
@@ -106,29 +105,28 @@ class BoxActions(ActionHead):
 
     def sample(self, scores: Tensor, noise: Tensor) -> Tensor:
         mean, log_std = scores.chunk(2, -1)
-        return self._squashed(mean + log_std.exp() * noise)
+        return self._bounded(mean + log_std.exp() * noise)
 
     def best(self, scores: Tensor) -> Tensor:
         """(…, size) the medians."""
-        return self._squashed(scores.chunk(2, -1)[0])
+        return self._bounded(scores.chunk(2, -1)[0])
 
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """(…) with the correction for squashing; the entropy is that of the squashed distribution, by quadrature."""
+        """(…) of actions, the probability of those at bounds; the entropy is that before anything is cut off.
+
+        The entropy of what is left would count against actions at bounds.
+        """
         mean, log_std = scores.chunk(2, -1)
         std = log_std.exp()
-        inside = 1 - 1e-6  # at a bound itself the density is not finite
-        raw = ((actions - self._centre) / self._half).clamp(-inside, inside).atanh()
-        standard = (raw - mean) / std
-        stretch = self._half.log()
-        gaussian = -0.5 * standard.square() - log_std - 0.5 * math.log(2 * math.pi)
-        log_prob = gaussian - _log_slope(raw) - stretch
-        points = mean.unsqueeze(-1) + std.unsqueeze(-1) * self._nodes
-        entropy = 0.5 + 0.5 * math.log(2 * math.pi) + log_std + _log_slope(points) @ self._weights + stretch
-        return log_prob.sum(-1), entropy.sum(-1)
+        raw = (actions - self._centre) / self._half
+        root = 0.5 * math.log(2 * math.pi)
+        inside = -0.5 * ((raw - mean) / std).square() - log_std - root - self._half.log()
+        beyond = torch.special.log_ndtr((mean * raw.sign() - 1) / std)
+        log_prob = torch.where(raw.abs() < 1 - 1e-6, inside, beyond)
+        return log_prob.sum(-1), (0.5 + root + log_std).sum(-1)
 
-    def _squashed(self, raw: Tensor) -> Tensor:
-        # Rounding may step over a bound by a last digit.
-        return (self._centre + self._half * raw.tanh()).clamp(self._low, self._high)
+    def _bounded(self, raw: Tensor) -> Tensor:
+        return (self._centre + self._half * raw).clamp(self._low, self._high)
 
 
 class GaussianLayer(nn.Module):
@@ -148,11 +146,6 @@ class GaussianLayer(nn.Module):
         Features are learned for means alone, as in gSDE: a little task failed when spreads took part.
         """
         return torch.cat([self.mean(features), self.log_std(features.detach()).clamp(-5.0, 1.0)], -1)
-
-
-def _log_slope(raw: Tensor) -> Tensor:
-    """The logarithm of the derivative of tanh, 1 - tanh(raw)^2, without cancellation."""
-    return 2 * (math.log(2) - raw - softplus(-2 * raw))
 
 
 def head_for(actions: ActionSpace, device: torch.device | None = None) -> ActionHead:

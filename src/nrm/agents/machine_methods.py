@@ -64,6 +64,7 @@ def grounder_on(env: BatchedEnv, name: str, symbols: int, independent: bool = Fa
         one_place=env.spec.local,
         many=env.tasks.either(False, True),
         cells=env.spec.tiled,
+        sensor=env.spec.sensor,
     )
     return made
 

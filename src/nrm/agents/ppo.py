@@ -57,7 +57,7 @@ class PPO(OnPolicyLearner):
     def learn(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """Some epochs of minibatches from a rollout. The parts of the loss are means over all of them."""
         config, actor = self.config, self.actor
-        weight = self._penalties.weights(rollout.reward, rollout.terminated, rollout.truncated)
+        weight = self._penalties.weights(rollout.reward, rollout.terminated)
         inverse = inverse_weight(progress)
         prepared = actor.preprocess(rollout, motion=inverse > 0)
         values = rollout.value

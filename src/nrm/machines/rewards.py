@@ -133,7 +133,7 @@ def check_gamma(gamma: object) -> None:
 
 
 class Penalties:
-    """What a failure costs an agent: a hundredth of its reward at first, all of it once every episode succeeds.
+    """What a failure costs an agent: a hundredth of its reward at first, all of it once every decided episode succeeds.
 
     Potentials tell a grounder what has happened, and stay what they are; this is what a policy learns from. A penalty
     in full, before there is anything to win, teaches an agent to stay away from whatever lies behind the hazard.
@@ -141,11 +141,11 @@ class Penalties:
 
     def __init__(self, success: float = 0.0) -> None:
         self.success = success
-        """The share of episodes that ended with a reward: an exponential mean over about 200."""
+        """The share of episodes not truncated that ended with a reward: an exponential mean over about 200."""
 
-    def weights(self, reward: Numbers, terminated: Numbers, truncated: Numbers) -> Numbers:
+    def weights(self, reward: Numbers, terminated: Numbers) -> Numbers:
         """What rewards are multiplied by: 1, and less where an episode fails. Arrays or tensors of one shape."""
-        ended = int((terminated | truncated).sum())
+        ended = int(terminated.sum())
         if ended:
             won = float((terminated & (reward > 0)).sum()) / ended
             self.success += (1 - (1 - 1 / 200) ** ended) * (won - self.success)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from nrm.errors import LearningError, NrmError
-from nrm.settings import Checked, Count, Positive, SeedSetting
+from nrm.settings import USUAL, Checked, Count, Positive, SeedSetting
 
 Objective = Literal["em", "sequence", "marginal", "regularised"]
 Maximisation = Literal["posterior", "evidence"]
@@ -33,6 +33,9 @@ class FitSettings(Checked):
     restarts: Count = 32
     """Maximum number of random restarts. The first that explains the episodes is taken. During training an
     eighth of it, unless the objective is em."""
+    target: Positive = USUAL
+    """Loss in nats per step at which episodes count as explained and learning stops. Default: 0.002, and 0.003 during
+    training."""
 
     error: ClassVar[type[NrmError]] = LearningError
 
@@ -41,10 +44,8 @@ class FitSettings(Checked):
 class FitConfig(FitSettings, SeedSetting):
     """How to learn from logged episodes. The defaults suit grounding with a known machine."""
 
-    usual: ClassVar = {"seed": 0}
+    usual: ClassVar = {"seed": 0, "target": 0.002}
 
-    target: ClassVar[float] = 0.002
-    """Loss in nats per step at which the episodes count as explained and training stops."""
     held_out: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.15
     """Share of the episodes that is held out, to choose among restarts."""
 

@@ -90,7 +90,7 @@ class NeuralRewardMachineVecWrapper(VecEnvWrapper):
         self._begin_potentials(dones)
         if self.penalties is not None:
             truncated = np.array([info.get("TimeLimit.truncated", False) for info in infos])
-            paid = paid * self.penalties.weights(rewards, dones & ~truncated, truncated)
+            paid = paid * self.penalties.weights(rewards, dones & ~truncated)
         return self.augmentation.join(observation, self.tracker.beliefs), paid.astype(np.float32), dones, infos
 
     def _begin_potentials(self, which: NDArray[np.bool_]) -> None:

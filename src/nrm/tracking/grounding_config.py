@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
@@ -16,8 +16,6 @@ TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax
 class UpdateConfig(FitConfig):
     """How one grounding update learns: where observations cannot be enumerated, the next one goes on from it."""
 
-    target = 0.003
-
     def network_restarts(self, usual: int) -> int:
         """As many as the grounder needs."""
         return usual
@@ -26,6 +24,8 @@ class UpdateConfig(FitConfig):
 @dataclass(frozen=True)
 class GroundingConfig(FitSettings, GrounderSetting):
     """How a grounder learns from rewards during training: the settings of `FitConfig`, and when to learn."""
+
+    usual: ClassVar = {"target": 0.003}
 
     every: Count = 120
     """Episodes between two grounding updates."""
@@ -61,6 +61,7 @@ class GroundingConfig(FitSettings, GrounderSetting):
             epochs=self.epochs,
             learning_rate=self.learning_rate,
             restarts=self.restarts if self.objective == "em" else max(1, self.restarts // 8),
+            target=self.target,
             seed=seed,
         )
 

@@ -1,4 +1,4 @@
-"""A network for positions and other vectors: fields over them, mixed as the view of the task says."""
+"""A network for positions and other vectors: fields over them, mixed as the task says; fields are learned or sensed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks import NETWORKS, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk, nearly_uniform
-from nrm.neural import directions, waves
+from nrm.neural import FlatFeatures, directions, waves
 
 FIELDS = 24
 """Functions of what is seen that each letter has of its own."""
@@ -84,6 +84,38 @@ class FourierNetwork(SharedTrunk):
         return torch.cat([gain.relu(), lost + (-gain).relu()], 1)
 
 
-NETWORKS.register(
-    NetworkKind("fourier", "fields over vectors, one for each letter", lambda _: SUMMARY_WIDTH, FourierNetwork)
-)
+class SensorNetwork(SharedTrunk):
+    """The same where rows of a sensor are the fields: each says already how things of one kind lie from here.
+
+    The weights are a linear map of the memory's feature, since no letter says which row shows it.
+    """
+
+    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+        """`memory`: the width of the memory's feature."""
+        super().__init__()
+        assert sight.spec.sensor is not None
+        self._rows, bins = sight.spec.sensor
+        self.encoder = (RunningFeatures if config.normalise else FlatFeatures)(sight.shape)
+        width = self.encoder.width
+        self._own = width - self._rows * bins
+        self.weights = nn.Linear(memory, 8 * self._rows)
+        self.first = nn.Linear(self._own + memory + 8 * bins, 128)
+        self.second = nn.Linear(128, 128)
+        self.actor = nearly_uniform(head.layer(128))
+        self.critic = nn.Linear(128, 1)
+        self.read = nn.Linear(width, SUMMARY_WIDTH)
+
+    def hidden(self, features: Tensor, memory: Tensor) -> Tensor:
+        own, sensed = features[:, : self._own], features[:, self._own :]
+        weights = self.weights(memory).view(len(memory), -1, self._rows)
+        mixed = torch.bmm(weights, sensed.reshape(len(memory), self._rows, -1)).flatten(1)
+        result: Tensor = self.second(self.first(torch.cat([own, memory, mixed], 1)).tanh()).tanh()
+        return result
+
+
+def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> SharedTrunk:
+    kind = FourierNetwork if sight.spec.sensor is None else SensorNetwork
+    return kind(sight, memory, head, config)
+
+
+NETWORKS.register(NetworkKind("fourier", "fields over vectors, one for each letter", lambda _: SUMMARY_WIDTH, _build))

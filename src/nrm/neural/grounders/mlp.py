@@ -133,6 +133,48 @@ class FourierGrounder(FlatGrounder):
 GROUNDERS.register(FourierGrounder)
 
 
+class RowsGrounder(FlatGrounder):
+    """The most that each row of a sensor shows, from 0 to 1, as steps at ever higher places; then a layer.
+
+    A thing that is sensed in many directions is one thing, and places are learned for all rows together. Rewards speak
+    of borders alone. What lies far inside of one is above the same steps, and so reads alike.
+    """
+
+    name = "rows"
+    label = "rows of a sensor"
+
+    def __init__(self, inputs: int, symbols: int, rows: int, bins: int, independent: bool = False) -> None:
+        """`rows`, `bins`: of the sensor, the last of the inputs."""
+        super().__init__(independent, inputs=inputs, symbols=symbols, rows=rows, bins=bins)
+        self.sensor = rows, bins
+        self.places = nn.Parameter(torch.linspace(0.0, 1.0, 32))
+        self.head = nn.Linear(rows * 32, symbols)
+
+    @classmethod
+    def from_shape(
+        cls, shape: Sequence[int], symbols: int, independent: bool = False, sensor: tuple[int, int] | None = None
+    ) -> Self:
+        """A fresh grounder for vectors that end with a sensor of (rows, bins)."""
+        if sensor is None:
+            raise EpisodeError(f"observations of shape {tuple(shape)} end with no sensor; choose another grounder")
+        return cls(math.prod(shape), symbols, *sensor, independent=independent)
+
+    def reset_parameters(self) -> None:
+        """Even places again."""
+        self.places.data.copy_(torch.linspace(0.0, 1.0, 32))
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """(n, symbols) probabilities."""
+        rows, bins = self.sensor
+        most = self.numbers(observations)[:, -rows * bins :].unflatten(1, (rows, bins)).amax(2, keepdim=True)
+        # From one place to the next, a step rises by most of its height.
+        steps = (50.0 * (most - self.places)).tanh()
+        return self.probabilities(self.head(steps.flatten(1)))
+
+
+GROUNDERS.register(RowsGrounder)
+
+
 class PartsGrounder(Grounder):
     """Rows of Dict observations (`nrm.neural.Parts`): images by convolutions, numbers by a layer, both by two more."""
 

@@ -194,6 +194,7 @@ _HOMES = {
     "auto": "selection",
     "mlp": "mlp",
     "fourier": "mlp",
+    "rows": "mlp",
     "cnn": "cnn",
     "pooled": "cnn",
     "attending": "cnn",

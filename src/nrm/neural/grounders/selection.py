@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from nrm.errors import ConfigError, listing
 from nrm.neural.grounders.cnn import AttendingGrounder, CnnGrounder, PooledGrounder
-from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder
+from nrm.neural.grounders.mlp import FourierGrounder, MlpGrounder, RowsGrounder
 from nrm.neural.grounders.registry import GROUNDERS, Grounder
 from nrm.neural.layers import OVERLAPPING, is_image
 from nrm.observations import DETECTED, Parts
@@ -30,13 +30,16 @@ def grounder_for(
     one_place: bool = False,
     many: bool = False,
     cells: bool = False,
+    sensor: tuple[int, int] | None = None,
 ) -> Grounder:
     """A fitting grounder for observations of a shape: images get a convolutional one, all else the MLP.
 
     `continuous`: whether images are of ever new layouts, where only looks tell; `one_place`: whether one place of them
     shows what holds, where the agent is; `many`: whether there are many tasks, which need sharper symbols than one;
-    `cells`: whether images are made of cells of 8x8 pixels.
+    `cells`: whether images are made of cells of 8x8 pixels; `sensor`: (rows, bins) of one that a vector ends with.
     """
+    if sensor is not None:
+        return RowsGrounder.from_shape(shape, symbols, independent, sensor)
     if continuous and many and len(shape) == 1:
         return FourierGrounder.from_shape(shape, symbols, independent)
     if continuous and one_place and len(shape) == 3:
@@ -46,7 +49,7 @@ def grounder_for(
 
 
 def named_grounder(
-    name: str, observed: Sequence[int] | Parts, symbols: int, independent: bool = False, **about: bool
+    name: str, observed: Sequence[int] | Parts, symbols: int, independent: bool = False, **about: Any
 ) -> Any:
     """A fresh grounder by its registered name, of observations of a shape or of rows of `Dict` entries.
 
