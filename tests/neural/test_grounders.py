@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -67,8 +68,9 @@ def test_every_entry_builds_from_a_shape(name: str, independent: bool) -> None:
 
 
 def test_rows_of_a_sensor_are_read_by_their_greatest_bin_and_alike() -> None:
-    grounder = grounder_for((8,), 3, sensor=(2, 3))
-    assert type(grounder) is GROUNDERS["rows"]
+    grounder: Any = grounder_for((8,), 3, sensor=(2, 3))
+    kind: Any = GROUNDERS["rows"]
+    assert type(grounder) is kind
     seen = torch.tensor([[9.0, -9.0, 0.1, 0.8, 0.3, 0.0, 0.2, 0.5]])
     turned = torch.tensor([[0.0, 7.0, 0.8, 0.0, 0.2, 0.5, 0.1, 0.0]])  # other bins, and other numbers before them
     torch.testing.assert_close(grounder(seen), grounder(turned))
@@ -79,7 +81,7 @@ def test_rows_of_a_sensor_are_read_by_their_greatest_bin_and_alike() -> None:
     torch.testing.assert_close(grounder(seen), grounder(swapped))
     assert not torch.allclose(grounder(seen), grounder(seen + 0.1))
     with pytest.raises(EpisodeError, match="8"):
-        GROUNDERS["rows"].from_shape((8,), 3)
+        kind.from_shape((8,), 3)
 
 
 def test_a_grounder_from_outside_is_found_saved_and_loaded(outside: Path) -> None:

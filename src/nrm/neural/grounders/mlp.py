@@ -166,7 +166,8 @@ class RowsGrounder(FlatGrounder):
     def forward(self, observations: Tensor) -> Tensor:
         """(n, symbols) probabilities."""
         rows, bins = self.sensor
-        most = self.numbers(observations)[:, -rows * bins :].unflatten(1, (rows, bins)).amax(2, keepdim=True)
+        sensed = self.numbers(observations)[:, -rows * bins :]
+        most = sensed.reshape(-1, rows, bins).amax(2, keepdim=True)
         # From one place to the next, a step rises by most of its height.
         steps = (50.0 * (most - self.places)).tanh()
         return self.probabilities(self.head(steps.flatten(1)))
