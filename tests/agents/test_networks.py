@@ -271,7 +271,7 @@ def test_fields_are_mixed_as_the_memory_says(head: Any) -> None:
 def test_rows_of_a_sensor_are_mixed_as_the_memory_says() -> None:
     torch.manual_seed(0)
     sight = Sight(ObservationSpec((8,), torch.float32, sensor=(2, 3)), None, letters=3)
-    net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9), NetworkConfig())
+    net: Any = NETWORKS["fourier"].build(sight, 13, DiscreteActions(9))
     seen, memory = torch.randn(5, 8), torch.randn(5, 13)
     _, values = net(net.encoder(seen), memory)
     for row in range(5):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nrm.agents.actions import ActionHead
 from nrm.agents.networks import NETWORKS, NetworkKind, Sight
 from nrm.agents.networks.layers import SUMMARY_WIDTH, RunningFeatures, SharedTrunk, nearly_uniform
-from nrm.neural import FlatFeatures, directions, waves
+from nrm.neural import directions, waves
 
 FIELDS = 24
 """Functions of what is seen that each letter has of its own."""
@@ -90,12 +90,12 @@ class SensorNetwork(SharedTrunk):
     The weights are a linear map of the memory's feature, since no letter says which row shows it.
     """
 
-    def __init__(self, sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> None:
+    def __init__(self, sight: Sight, memory: int, head: ActionHead) -> None:
         """`memory`: the width of the memory's feature."""
         super().__init__()
         assert sight.spec.sensor is not None
         self._rows, bins = sight.spec.sensor
-        self.encoder = (RunningFeatures if config.normalise else FlatFeatures)(sight.shape)
+        self.encoder = RunningFeatures(sight.shape)
         width = self.encoder.width
         self._own = width - self._rows * bins
         self.weights = nn.Linear(memory, 8 * self._rows)
@@ -113,9 +113,9 @@ class SensorNetwork(SharedTrunk):
         return result
 
 
-def _build(sight: Sight, memory: int, head: ActionHead, config: NetworkConfig) -> SharedTrunk:
+def _build(sight: Sight, memory: int, head: ActionHead) -> SharedTrunk:
     kind = FourierNetwork if sight.spec.sensor is None else SensorNetwork
-    return kind(sight, memory, head, config)
+    return kind(sight, memory, head)
 
 
 NETWORKS.register(NetworkKind("fourier", "fields over vectors, one for each letter", lambda _: SUMMARY_WIDTH, _build))
