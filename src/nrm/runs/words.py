@@ -48,8 +48,8 @@ class RunOptions(LogicOption, SettingsOption):
     num_envs: Count | None = None
     """Number of parallel environments. Default: that of the recipe or algorithm."""
     end: End = "outcome"
-    """When an episode ends: at success or violation (outcome), where no symbol changes the state (absorbing), after a
-    round, or at the limit."""
+    """What ends an episode: success or violation (outcome), a state that nothing leaves (absorbing), a round, or the
+    time limit."""
 
 
 class Words(tuple[str, ...]):
