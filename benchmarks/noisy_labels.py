@@ -1,9 +1,9 @@
-"""Labelling functions that are sometimes wrong: gold mining, over noise levels.
+"""Labelling functions that are sometimes wrong: gold mining.
 
     python -m benchmarks.headline noisy-labels
 
 Two of six cells of ore hold gold, elsewhere in every episode. A detector takes each symbol for another one with the
-probability of the noise level; what it says of a cell stays the same throughout an episode. Each agent is PPO with one
+probability `noise`; what it says of a cell stays the same throughout an episode. Each agent is PPO with one
 set of settings, is trained for 40,000 steps on true rewards, and is tested on 500 fresh episodes without rewards.
 Settings were chosen on seed 5000.
 """
@@ -28,7 +28,7 @@ SETTINGS: dict[str, dict[str, object]] = {
 
 
 def jobs(seeds: Sequence[int]) -> Jobs:
-    """A run for each seed, noise level and method; RM sees no detector, so that one level stands for all."""
+    """A run for each seed, noise and method; RM sees no detector, so that one noise stands for all."""
     every = product(seeds, NOISE, METHODS)
     wanted = [(method, noise, seed) for seed, noise, method in every if method != "rm" or not noise]
     return {f"{method} {noise} {seed}": (method, noise, seed) for method, noise, seed in wanted}
@@ -67,4 +67,4 @@ def _used(settings: dict[str, dict[str, object]], method: str) -> dict[str, dict
 
 SCORES = ("success", "return", "states", "cpu_seconds")
 HEADLINE = Headline("noisy-labels", "python -m benchmarks.headline noisy-labels", SCORES, ("noise", "method"))
-BENCHMARKS = {"noisy-labels": Benchmark(HEADLINE, jobs, measured)}
+BENCHMARKS = {"noisy-labels": Benchmark(HEADLINE, jobs, measured, seeds=(4000, 4001, 4002))}

@@ -329,7 +329,7 @@ def terminal() -> str | None:
 
 
 def noisy_labels(score: str) -> str | None:
-    """A score of each method over the noise levels of a detector."""
+    """A score of each method over the noise of a detector."""
     found = summary("noisy-labels")
     if found is None:
         return None
@@ -341,12 +341,12 @@ def noisy_labels(score: str) -> str | None:
         "state prediction": "state-prediction",
         "RNN": "rnn",
     }
-    levels, column = ("0.0", "0.1", "0.2", "0.3"), Column("", score, form=whole if score == "return" else percent)
+    noise, column = ("0.0", "0.1", "0.2", "0.3"), Column("", score, form=whole if score == "return" else percent)
     rows = [
-        [text, *(cell(found, [f"{level} {name}"], column) for level in (levels[:1] * 4 if name == "rm" else levels))]
+        [text, *(cell(found, [f"{one} {name}"], column) for one in (noise[:1] * 4 if name == "rm" else noise))]
         for text, name in names.items()
     ]
-    return drawn(["method", *(f"noise {level}" for level in levels)], [row for row in rows if any(row[1:])])
+    return drawn(["method", *(f"noise {one}" for one in noise)], [row for row in rows if any(row[1:])])
 
 
 def recordings() -> str | None:
