@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from benchmarks.headline import benchmark
 from benchmarks.zones import FORMULAS, jobs, means
+
 from nrm.envs import ZonesConfig
 from nrm.machines import as_machine
 
