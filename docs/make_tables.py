@@ -535,6 +535,25 @@ def infinite_drift() -> str | None:
     return drawn(["agent", "belief", "first", "fifth", "tenth"], rows, left=2)
 
 
+def office() -> str | None:
+    """Tabular methods for reward machines beside the optimal policy."""
+    found, others = summary("office"), summary("published")
+    if found is None or others is None:
+        return None
+    published = others["reward machines, office"]
+    columns = [
+        Column("in training", "training", "median", form="{:.2f}".format),
+        Column("afterwards", "greedy", form="{:.2f}".format),
+        *(Column(task, task, form="{:.2f}".format) for task in ("coffee", "mail", "both", "visit")),
+    ]
+    rows = [
+        [method, *(cell(found, [method], column) for column in columns), f"{published.get(method, '')}"]
+        for method in found
+        if method != "derived"
+    ]
+    return drawn(["method", *(column.heading for column in columns), "published"], rows)
+
+
 TABLES: dict[str, Callable[[], str | None]] = {
     "infinite-tasks": infinite_tasks,
     "infinite-drift": infinite_drift,
@@ -552,6 +571,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "flat-tuning": flat_tuning,
     "hidden-symbols": hidden_symbols,
     **{f"noisy-labels-{score}": partial(noisy_labels, score) for score in ("success", "return", "states")},
+    "office": office,
     "grounding": grounding,
     "recordings": recordings,
     "recordings-by-number": recordings_by_number,

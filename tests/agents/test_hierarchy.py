@@ -147,6 +147,25 @@ def test_edges_are_weighed_by_the_belief() -> None:
     assert torch.equal(chosen[:, 0].long(), memory._offered(carry).argmax(1))
 
 
+def test_an_option_is_paid_by_the_probability_that_its_edge_was_taken() -> None:
+    trainer = made(ORDERED, ANY, method="hrm-nrm")
+    memory = memory_of(trainer)
+    rollouts = [trainer.learner.collect() for _ in range(8)]
+    differing = 0
+    for rollout in rollouts:
+        paid = memory.credited(rollout, trainer._summary).reward
+        before, after = (memory._believed(memory._own(carry)) for carry in (rollout.carry, rollout.final_carry))
+        for time, env in np.ndindex(*paid.shape):
+            option, chance = int(rollout.carry[time, env, 0]), 0.0
+            for state, target in enumerate(memory.options.targets[:, option]):
+                if target >= 0 and target != state:
+                    chance += float(before[time, env, state] * after[time, env, target])
+            changed = before[time, env].argmax() != after[time, env].argmax()
+            assert float(paid[time, env]) == pytest.approx(100 * chance * bool(changed), abs=1e-3)
+            differing += 0 < paid[time, env] < 99
+    assert differing
+
+
 @pytest.mark.parametrize("method", ["hrm", "hrm-nrm"])
 def test_a_saved_run_goes_on_exactly(method: str, tmp_path: Any) -> None:
     one = made(ANY, method=method)

@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TabularConfig(Checked):
-    """Settings of tabular agents. The defaults are those of Toro Icarte et al. (2022)."""
+    """Settings of tabular agents."""
 
     error = EnvError
 
