@@ -50,6 +50,15 @@ def holds(observation: Any, info: dict[str, Any], env: Any) -> str:
     return {0: "mail", corridor.size: "desk"}.get(corridor.place, "floor")
 
 
+class Typed(Corridor):
+    """Renders as text."""
+
+    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012
+
+    def render(self) -> Any:
+        return "".join("@" if place == self.place else "." for place in range(self.size + 1))
+
+
 class Speaking(Corridor):
     """Says itself what can hold, and what does."""
 

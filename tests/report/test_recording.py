@@ -107,13 +107,35 @@ def _red(page: Page, number: int) -> int:
     return int(np.flatnonzero((pixels[4] == (200, 30, 30)).all(-1))[0]) // 8
 
 
-def test_a_env_that_renders_nothing_is_left_out_quietly(tmp_path: Path) -> None:
+def test_a_env_that_renders_nothing_is_played_with_its_observations(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "a")
     folder.begin(choose_run(None, "tests.envs.own:with_task", "rm", total_episodes=10))
     train(folder, folder.load())
     page = build_report(tmp_path, trust=True)
-    assert page.data["groups"][0]["recordings"] == []
     assert not page.problems
+    (recording,) = page.data["groups"][0]["recordings"]
+    assert page.data["tiles"] == []
+    for episode in recording["episodes"]:
+        assert "tests.envs.own:with_task" in episode["start"]
+        assert episode["steps"]
+        assert all(step["frame"].startswith("observation [") for step in episode["steps"])
+
+
+def test_a_env_that_renders_text_is_played_with_it(tmp_path: Path) -> None:
+    env = {"label": "tests.envs.own:holds", "symbols": ["mail", "desk", "floor"]}
+    task = nrm.Task(nrm.parse("F(mail & F desk)"), nrm.Alphabet.exclusive(("mail", "desk", "floor")))
+    folder = RunFolder(tmp_path / "a")
+    folder.begin(choose_run(task, "tests.envs.own:Typed", "rm", total_episodes=10, settings={"env": env}))
+    train(folder, folder.load())
+    page = build_report(tmp_path, trust=True)
+    assert not page.problems
+    (recording,) = page.data["groups"][0]["recordings"]
+    for episode in recording["episodes"]:
+        place = 2
+        assert episode["start"] == "..@.."
+        for step in episode["steps"]:
+            place = min(max(place + (1 if step["action"] else -1), 0), 4)
+            assert step["frame"].index("@") == place
 
 
 def test_pictures_are_made_small() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nrm.envs.registry import OwnEnvConfig
 from nrm.errors import ConfigError, FileError, MissingExtraError
 from nrm.studio import Studio, serve
 from nrm.studio.questions import QUESTIONS
@@ -163,11 +164,14 @@ def test_an_agent_of_one_task_has_its_own(ask: Asker) -> None:
 
 def test_an_environment_without_pictures(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nrm.envs.letter.LetterConfig.board", lambda *_: None)
+    render = OwnEnvConfig.render
     monkeypatch.setattr(
         "nrm.envs.registry.OwnEnvConfig.render",
-        lambda self, machine, mode, end: type("Blind", (), {"render_mode": None}),
+        lambda self, machine, mode, end: render(self, machine, "ansi", end),
     )
-    assert "renders no" in ask("episode", agent="./many", text="F a")
+    shown = ask("episode", agent="./many", text="F a")
+    (recording,) = shown["group"]["recordings"]
+    assert {type(step["frame"]) for episode in recording["episodes"] for step in episode["steps"]} == {str}
     assert "renders no" in ask("animation", agent="./many", text="F a")
 
 

@@ -19,7 +19,7 @@ from nrm.cli.learned import LearnedSymbols, learned_lines
 from nrm.cli.options import AgentOptions, OutOption
 from nrm.errors import counted, listing
 from nrm.files import write_bytes
-from nrm.report import bars, caption, captioned, ending, gif
+from nrm.report import bars, caption, captioned, ending, gif, observed
 
 if TYPE_CHECKING:
     from nrm.agents import Played, Trainer
@@ -82,7 +82,7 @@ class Watch(AgentOptions, OutOption):
                 lines.append(f"  {wish_line(machine, shown.memory[0].tolist())}")
             lines = lines if self.task is None else [self.task, *lines]
             if self.out is None:
-                _show(console, pictures[-1] if pictures else _observation(shown), lines)
+                _show(console, pictures[-1] if pictures else observed(shown), lines)
             else:
                 frames.append(captioned(pictures[-1], lines))
         if self.out is not None:
@@ -109,12 +109,6 @@ def wish_line(machine: MooreMachine, view: Sequence[float]) -> str:
         f"{listing(found[kind])} {kind if len(found[kind]) == 1 else several[kind]}" for kind in several if found[kind]
     ]
     return f"now {'; '.join(parts)}" if parts else "now no symbol matters"
-
-
-def _observation(shown: Played) -> str:
-    """What the agent sees, for environments that draw nothing."""
-    seen = shown.batch.final_observation[0].numpy()
-    return f"observation {seen}" if seen.ndim < 2 else f"observation of shape {seen.shape}"
 
 
 def _show(console: Console, picture: Any, lines: list[str]) -> None:

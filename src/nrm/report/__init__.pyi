@@ -4,6 +4,7 @@ from .animation import (
     captioned as captioned,
     ending as ending,
     gif as gif,
+    observed as observed,
 )
 from .building import (
     build_report as build_report,

@@ -42,6 +42,12 @@ def gif(pictures: Sequence[Any]) -> bytes:
     return buffer.getvalue()
 
 
+def observed(shown: Played) -> str:
+    """What the agent sees, for environments that draw nothing."""
+    seen = shown.batch.final_observation[0].numpy()
+    return f"observation {seen}" if seen.ndim < 2 else f"observation of shape {seen.shape}"
+
+
 def caption(machine: MooreMachine, shown: Played, number: int, names: tuple[str, ...]) -> list[str]:
     """What happened at a step, and what the agent believes."""
     alphabet = machine.alphabet

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from torch import Tensor
 from nrm.agents import Played, Trainer, action_names, film, play
 from nrm.aliases import Json
 from nrm.envs import BatchedEnv
-from nrm.errors import EnvError, LimitError
+from nrm.errors import LimitError
 from nrm.machines import MooreMachine
+from nrm.report.animation import observed
 from nrm.report.drawing import Tiles
 from nrm.results import Group, Record
 from nrm.runs import RunConfig, RunFolder
@@ -27,17 +28,11 @@ SEED = 12345
 """Of the episodes, and of the layout where one is drawn; as in `nrm watch`."""
 
 
-class NoPictureError(EnvError):
-    """An environment of which a page can show nothing. Not a fault of the run."""
-
-
 @contextmanager
 def noted(record: Record, problems: dict[Path, str], what: str = "no episode was played") -> Iterator[None]:
     """Note what goes wrong with a run: a damaged file or an environment of the user's must not cost the whole page."""
     try:
         yield
-    except NoPictureError:
-        raise
     except (Exception, SystemExit) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         problems.setdefault(record.path, f"{what}: {reason}")
@@ -67,12 +62,11 @@ def record_tasks(
 ) -> list[Json]:
     """Episodes of agents on tasks by their numbers, each in a layout of its own where layouts vary."""
     recordings: list[Json] = []
-    with suppress(NoPictureError):
-        for record, trainer in agents:
-            with noted(record, problems):
-                for number, machine in machines.items():
-                    played = record_task(record.config, trainer, machine, tiles, found, SEED + number, belief)
-                    recordings.append({"seed": record.seed, "formula": number, **played})
+    for record, trainer in agents:
+        with noted(record, problems):
+            for number, machine in machines.items():
+                played = record_task(record.config, trainer, machine, tiles, found, SEED + number, belief)
+                recordings.append({"seed": record.seed, "formula": number, **played})
     return recordings
 
 
@@ -124,23 +118,28 @@ def _film(
     greedy: bool,
     belief: Belief | None,
 ) -> tuple[tuple[str, ...], Json]:
-    """The names of actions, and an episode in an environment that renders pixels: its first 120 steps."""
+    """The names of actions, and an episode's first 120 steps as the environment renders: in pixels or in text.
+
+    Of one that renders nothing, the observations.
+    """
     env = config.render_env(machine, "rgb_array")
-    if env.render_mode != "rgb_array":
-        raise NoPictureError(f"{config.env} renders no pixels")
-    frames: list[int] = []
+    start: list[int | str] = []
 
     def shots() -> Iterator[tuple[Json, Played]]:
         for pictures, played in islice(film(trainer, env, seed, greedy, belief, config.env), 120):
-            if not pictures:
-                raise NoPictureError(f"{config.env} draws nothing")
-            frames.extend(tiles.number(small(np.asarray(picture))) for picture in pictures)
-            yield {"frame": frames[-1]}, played
+            frames = [_frame(picture, tiles) for picture in pictures] or [f"{config.env} renders nothing"]
+            start.extend(frames[:1])
+            yield {"frame": frames[-1] if pictures else observed(played)}, played
 
     episode = _episode(shots(), machine)
     actions = action_names(env)
     env.close()
-    return actions, {"start": frames[0], **episode}
+    return actions, {"start": start[0], **episode}
+
+
+def _frame(picture: Any, tiles: Tiles) -> int | str:
+    """A text as it is, the number of a picture."""
+    return picture if isinstance(picture, str) else tiles.number(small(np.asarray(picture)))
 
 
 def _episode(played: Iterable[tuple[Json, Played]], machine: MooreMachine) -> Json:

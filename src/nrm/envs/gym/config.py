@@ -169,11 +169,11 @@ class GymConfig(LabelledConfig):
         return env
 
     def render(self, machine: MooreMachine | TaskSet, mode: str, end: End) -> AnyEnv:
-        """In the mode that is asked for; else as pixels, where it can draw; else without pictures."""
+        """In the mode that is asked for; else as pixels or as text, where it can; else without pictures."""
         plain = self.make()
         known = plain.metadata.get("render_modes", ())
         closed(plain)
-        chosen = next((one for one in (mode, "rgb_array") if one in known), None)
+        chosen = next((one for one in (mode, "rgb_array", "ansi") if one in known), None)
         return gym_env(self, machine, end, chosen)
 
     def title(self) -> str:

@@ -48,8 +48,10 @@ function drawBoard(canvas, recording, { contents, agent = null, trail = [], text
   });
 }
 
-/** Draw what an environment without a board rendered itself. */
-function drawPicture(canvas, image) {
+/** Show what an environment without a board rendered itself: a picture on a canvas, or a text. */
+function drawPicture(canvas, frame) {
+  if (typeof frame === "string") { canvas.textContent = frame; return; }
+  const image = images[frame];
   const scale = Math.max(1, Math.floor(640 / Math.max(image.naturalWidth, image.naturalHeight)));
   canvas.width = image.naturalWidth * scale;
   canvas.height = image.naturalHeight * scale;
@@ -89,11 +91,11 @@ function drawGrounding(groups) {
   if (!grounded.length) {
     const methods = unique(groups.map((group) => methodOf(group.method)));
     const learners = methods.filter((method) => method.grounds).map((method) => method.label);
-    const filmed = groups.some((group) => methodOf(group.method).grounds && group.recordings.some((recording) => recording.filmed));
-    box.replaceChildren(el("p", { class: "quiet" }, filmed
-      ? "This environment has no cells. The episode player shows the predicted symbol of each step."
+    const played = groups.some((group) => methodOf(group.method).grounds && group.recordings.length);
+    box.replaceChildren(el("p", { class: "quiet" }, played
+      ? "No cells to show: the environment has none, or the grounder reads whole episodes. The episode player shows the predicted symbol of each step."
       : learners.length
-      ? `No run of ${learners.join(", ")} could be loaded, so there is no grounding to show.`
+      ? `No run of ${learners.join(", ")} could be played, so there is no grounding to show. The end of the page says why.`
       : `No method here learns symbols. ${methods.map((method) => `${method.label[0].toUpperCase()}${method.label.slice(1)} ${method.unread}.`).join(" ")}`));
     return;
   }

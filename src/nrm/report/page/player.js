@@ -40,7 +40,7 @@ function startPlayer(task, groups) {
   const offers = groups.flatMap((group) => group.recordings.flatMap((recording) => recording.episodes.map((episode) => ({ task, group, recording, episode }))));
   if (!offers.length) {
     $("player-tools").replaceChildren();
-    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode to show: a run needs a saved policy, and an environment that renders as rgb_array."));
+    $("player").replaceChildren(el("p", { class: "quiet" }, "No episode of these runs could be played. The end of the page says why."));
     return;
   }
   const runs = unique(offers.map((offer) => offer.recording));
@@ -79,7 +79,7 @@ class Player {
     // The first reward says more than the beginning, where nothing has happened yet.
     const place = episode.steps.findIndex((step) => step.reward !== 0) + 1;
     Object.assign(this, { task, group, recording, episode, place, timer: null });
-    this.canvas = el("canvas", { role: "img" });
+    this.canvas = el(typeof episode.start === "string" ? "pre" : "canvas", { role: "img" });
     this.facts = el("dl", { class: "facts" });
     this.beliefs = el("div", {});
     this.sight = el("div", { class: "sight" });
@@ -145,7 +145,7 @@ class Player {
     const done = episode.steps.slice(0, this.place);
     const now = done.at(-1) || null;
     const cells = [episode.start, ...done.map((step) => step.cell)];
-    if (recording.filmed) drawPicture(this.canvas, images[now ? now.frame : episode.start]);
+    if (recording.filmed) drawPicture(this.canvas, now ? now.frame : episode.start);
     else drawBoard(this.canvas, recording, { contents: recording.contents, agent: cells.at(-1), trail: cells });
     const state = now ? now.state : task.machine.initial;
     const before = done.length > 1 ? done.at(-2).state : task.machine.initial;
