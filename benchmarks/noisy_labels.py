@@ -67,4 +67,4 @@ def _used(settings: dict[str, dict[str, object]], method: str) -> dict[str, dict
 
 SCORES = ("success", "return", "states", "cpu_seconds")
 HEADLINE = Headline("noisy-labels", "python -m benchmarks.headline noisy-labels", SCORES, ("noise", "method"))
-BENCHMARKS = {"noisy-labels": Benchmark(HEADLINE, jobs, measured, seeds=(4000, 4001, 4002))}
+BENCHMARKS = {"noisy-labels": Benchmark(HEADLINE, jobs, measured, seeds=(4000, 4001, 4002, 4003))}
