@@ -57,6 +57,8 @@ def test_a_formula_is_drawn_as_it_is_typed(room: Opener) -> None:
     assert page.locator("#problem").inner_text().splitlines()[1:] == ["  F (a &", "        ^"]
     page.fill("#text", " | ".join(f"(x{i} U y{i})" for i in range(12)))
     until(opened, "document.getElementById('problem').textContent.includes('too long')")
+    page.get_by_label("Tasks of the paper").select_option("visit(a, b)")
+    states(opened, 4)
     page.get_by_role("button", name="<(!c)*; a; (!c)*; b>tt").click()
     until(opened, "document.getElementById('formula').textContent.includes('LDLf')")
     assert not page.locator("#problem").is_visible()

@@ -94,6 +94,12 @@ def test_a_run_is_stopped_by_the_process_that_trains_it(tmp_path: Path) -> None:
         stop(home, Named("mine"))
 
 
+def test_a_folder_without_runs_has_an_empty_list(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "config.json").write_text("{}")
+    assert listed(Home(str(tmp_path)), Named()) == []
+
+
 def test_choices_are_names_of_ours(home: Home) -> None:
     found = choices(home, Named())
     assert "map" in found["envs"]

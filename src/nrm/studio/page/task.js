@@ -72,7 +72,12 @@ function startTask() {
     setTimeout(() => { link.textContent = "Copy link"; }, 2000);
   });
   $("asked-tools").append(logic, field("Symbols", names), el("label", {}, one, "exactly one at a step"), link);
-  $("examples").append(el("span", { class: "quiet" }, "Try"), ...data.examples.map((example) => button(example.text, () => { Object.assign(asked, example, { steps: [] }); fill(); retype(); }, { class: "chip", title: data.logics.find(([name]) => name === example.logic)[1] })));
+  const choose = (example) => { Object.assign(asked, example, { steps: [] }); fill(); retype(); };
+  const label = ({ logic: name }) => data.logics.find(([one]) => one === name)[1];
+  const [written, paper] = [false, true].map((named) => data.examples.filter((example) => Boolean(example.names) === named));
+  $("examples").append(el("span", { class: "quiet" }, "Try"),
+    ...written.map((example) => button(example.text, () => choose(example), { class: "chip", title: label(example) })),
+    dropdown("Tasks of the paper", [["", "choose …"], ...paper.map(({ text }, place) => [String(place), text])], "", (value) => { if (value) choose(paper[Number(value)]); }));
   return () => {
     names.value = asked.names;
     one.checked = asked.one;
