@@ -191,7 +191,7 @@ def _office_jobs(seeds: Sequence[int]) -> dict[str, tuple[Any, ...]]:
     return {f"{method} {seed}": (method, seed, STEPS) for seed in seeds for method in METHODS}
 
 
-def _water_jobs(seeds: Sequence[int], steps: int = 500_000) -> dict[str, tuple[Any, ...]]:
+def _water_jobs(seeds: Sequence[int], steps: int = 100_000) -> dict[str, tuple[Any, ...]]:
     return {f"{'CRM' if crm else 'DQN'} {seed} {steps}": (crm, seed, steps) for seed in seeds for crm in (False, True)}
 
 
