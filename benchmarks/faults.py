@@ -5,7 +5,8 @@
 Each subject is trained once without interruption. Then it is trained in processes that are killed (SIGKILL), some when
 they are about to open, rename, truncate or remove their n-th file, others at a random moment, until one gets to the
 end. Its metrics, learned machines and weights must have the same bytes. For a full disk, files may not grow beyond a
-random size for a while (RLIMIT_FSIZE): that must end as an error of ours, and what follows must end as above.
+random size for a while (RLIMIT_FSIZE); where you are root, the folder also is a small tmpfs that fills up, or that is
+read-only for a while. That must end as an error of ours, and what follows must end as above.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 from nrm.agents import METHODS
-from nrm.errors import NrmError
+from nrm.errors import EngineError, LockedError, NrmError
 from nrm.files import remove_leftovers
 from nrm.runs import RunConfig, RunFolder, choose_run, clear_beginnings, locked, train
 from nrm.sweeps import Grid, LocalEngine, RayEngine, run_grid
@@ -83,9 +87,44 @@ def subjects() -> list[Subject]:
 
 
 def sweep(engine: Callable[[], Any]) -> Callable[[Path], object]:
-    """Trains a sweep of two runs."""
+    """Trains a sweep of two runs, once the workers of a process that was killed have saved theirs and left."""
     grid = Grid(tasks=("F gem",), methods=("rm", "rnn"), total_episodes=60, num_envs=4)
-    return lambda path: run_grid(grid, path, engine())
+
+    def work(path: Path) -> None:
+        for _ in range(60):
+            try:
+                outcome = run_grid(grid, path, engine())
+                break
+            except LockedError:
+                time.sleep(1)
+        else:
+            raise EngineError("the folder stays locked")
+        if outcome.failed:
+            raise EngineError(str(outcome.failed))
+
+    return work
+
+
+@contextmanager
+def disk(path: Path) -> Iterator[None]:
+    """A folder that is a file system of its own, where the user may make one."""
+    path.mkdir()
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", path], check=True)
+    try:
+        yield
+    finally:
+        if os.path.ismount(path):
+            subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def on_a(state: str, path: Path, work: Callable[[], object]) -> int:
+    """How a process ended while its disk was read-only, or had that much room."""
+    subprocess.run(["mount", "-o", f"remount,{state}", path], check=True)
+    try:
+        return forked(work)
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw,size=1g", path], check=True)
 
 
 def results(path: Path) -> dict[str, bytes]:
@@ -148,26 +187,38 @@ def attacked(subject: Subject, kills: int, chance: random.Random, folder: Path) 
     if forked(lambda: subject.work(folder / "whole" / "run")) != 0:
         return Counter({"cannot go on": 1})
     seconds, wanted = time.monotonic() - began, results(folder / "whole" / "run")
+    kinds = ("none", *KINDS[: None if os.geteuid() == 0 else -1])
     number = 0
     while found["kills"] < kills:
         number += 1
-        path = folder / str(number) / "run"
-        while True:
-            work = lambda: subject.work(path)  # noqa: E731, B023 - it is called before the path is another
-            kind = chance.choice(("moment", "operation", "operation", "full disk", "none"))
-            if kind == "none" or found["kills"] >= kills:
-                break
-            if kind == "moment":
-                status = forked(work, chance.random() * seconds)
-            else:
-                how = starved(chance.choice((0, 10, 1000, 50_000)), work) if kind == "full disk" else None
-                status = forked(how or killed_at(int(60 ** chance.uniform(0, 1.6)), work))
-            found["kills"] += status == -signal.SIGKILL
-            found["full disks"] += kind == "full disk" and status == BROKEN
-            found["foreign errors"] += status == 1
-        found["cannot go on"] += forked(lambda: subject.work(path)) != 0  # noqa: B023
-        found["other bytes"] += results(path) != wanted
-    return found
+        with disk(home := folder / str(number)):
+            work = partial(subject.work, home / "run")
+            while found["kills"] < kills and (kind := chance.choice(kinds)) != "none":
+                status = _struck(kind, chance, home, seconds, work)
+                found["kills"] += status == -signal.SIGKILL
+                found[f"{kind}s"] += kind in ("full disk", "read-only disk") and status == BROKEN
+                found["foreign errors"] += status == 1
+            found["cannot go on"] += forked(work) != 0
+            found["other bytes"] += results(home / "run") != wanted
+    return +found
+
+
+KINDS = ("moment", "operation", "operation", "full disk", "read-only disk")
+"""What may happen to a process."""
+
+
+def _struck(kind: str, chance: random.Random, home: Path, seconds: float, work: Callable[[], object]) -> int:
+    """How a process ended to which something happens."""
+    if kind == "moment":
+        return forked(work, chance.random() * seconds)
+    if kind == "operation":
+        return forked(killed_at(int(60 ** chance.uniform(0, 1.6)), work))
+    if kind == "read-only disk":
+        return on_a("ro", home, work)
+    if chance.random() < 0.5 and os.path.ismount(home):
+        used = sum(one.stat().st_blocks for one in home.rglob("*")) // 2 + 4
+        return on_a(f"size={used + chance.choice((0, 4, 40, 400))}k", home, work)
+    return forked(starved(chance.choice((0, 10, 1000, 50_000)), work))
 
 
 def main() -> None:

@@ -496,7 +496,7 @@ def faulty() -> str | None:
     if not (RELIABILITY / "faults.json").exists():
         return None
     found = json.loads((RELIABILITY / "faults.json").read_text())
-    keys = ("kills", "full disks", "foreign errors", "other bytes", "cannot go on")
+    keys = ("kills", "full disks", "read-only disks", "foreign errors", "other bytes", "cannot go on")
     rows = [[name, *(f"{counts.get(key, 0):,}" for key in keys)] for name, counts in found.items()]
     return _marked_down(["subject", *keys], rows)
 
