@@ -391,6 +391,8 @@ def fuzz(minutes: float, inputs: int, seed: int, only: str, out: Path) -> dict[s
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _too_slow)
+    for ended in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ended, signal.default_int_handler)
     chance, found = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as made, following(Given()):
         every = {name: one for name, one in targets(Path(made)).items() if only in name}

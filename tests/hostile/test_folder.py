@@ -54,7 +54,7 @@ def received(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"name = {json.dumps(NASTY)}\nformula = 'F a'\nsymbols = ['a', {json.dumps(NASTY)}]\n"
     )
     (box / "grid.toml").write_text("tasks = ['F gem']\nenvs = ['evilmod:ENV']\n")
-    (box / "log.csv").write_text(f"recording,symbol\n{NASTY},a\n{NASTY},{NASTY}\n")
+    (box / "log.csv").write_text(f"recording,symbol\n{NASTY},a\n{NASTY},b\n")
     return box
 
 
@@ -86,6 +86,8 @@ NAMES = ("a", NASTY.replace("/", "|"), "links", "checkpoint", "code")
         ("check", "--task", "named.toml", "--trace", f"a;{NASTY}"),
         ("monitor", "named.toml", "log.csv"),
         ("monitor", "task.toml", "log.csv"),
+        ("monitor", "F a", "log.csv", "--symbols", "a,b"),
+        ("monitor", "F a", "log.csv", "--symbols", "a,b", "--show", "ends"),
         ("monitor", "runs/a", "log.csv"),
         ("fit", "log.csv", "--task", "task.toml", "--out", "fitted"),
         ("sweep", "grid.toml", "--out", "swept"),
@@ -103,7 +105,7 @@ def test_every_command(here: Path, nrm_command: Nrm, command: tuple[str, ...]) -
 
 @needs_chromium
 def test_the_page_in_a_browser(here: Path, nrm_command: Nrm, browser: Any, tmp_path: Path) -> None:
-    reported = nrm_command("report", "runs", "--out", str(tmp_path / "page.html"), "--title", NASTY)
+    reported = nrm_command("report", "runs", "--out", str(tmp_path / "page.html"))
     assert reported.status == 0
     assert not HIDDEN.search(reported.out + reported.err)
     assert SECRET not in (tmp_path / "page.html").read_text()

@@ -10,7 +10,7 @@ from typing import Literal
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.options import JsonOption, MachineOptions, OutOption, Source
-from nrm.cli.terminal import plain_console, table
+from nrm.cli.terminal import plain_console, say, table
 from nrm.errors import TraceError, counted, listing
 from nrm.files import write_bytes
 from nrm.machines import (
@@ -58,7 +58,7 @@ class Compile(MachineOptions, OutOption, JsonOption):
             sys.stdout.write(content.decode())
         else:
             write_bytes(self.out, content)
-            print(f"{size_of(machine)}: wrote {self.out}")
+            say(f"{size_of(machine)}: wrote {self.out}")
         return 0
 
     def _form(self) -> Form:
@@ -181,4 +181,4 @@ def _print_table(machine: MooreMachine, letters: list[int], run: Run, rewards: S
         rows.append((str(number), name, f"{state}{note}", f"{level:g}", f"{reward:+g}"))
     headings = ("step", "reads", "state", "potential", "reward")
     plain_console().print(table(headings, rows, numbers=("step", "state", "potential", "reward")))
-    print(f"{'satisfied' if run.accepted else 'not satisfied'}; sum of rewards {sum(rewards):g}")
+    say(f"{'satisfied' if run.accepted else 'not satisfied'}; sum of rewards {sum(rewards):g}")

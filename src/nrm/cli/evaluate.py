@@ -11,7 +11,7 @@ from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import learned_json, learned_lines
 from nrm.cli.options import AgentOptions, FamilyOptions, JsonOption
-from nrm.cli.terminal import cell, plain_console, print_records, stage_progress, table
+from nrm.cli.terminal import cell, plain_console, print_records, say, stage_progress, table
 from nrm.errors import listing
 from nrm.settings import Count
 
@@ -56,7 +56,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         trainer, config = folder.load_policy(), folder.config()
         if trainer.reached and not trainer.done:  # a copied agent does not tell how far it was trained
             amount = f"{trainer.reached:,} of {config.amount:,} {config.unit}"
-            print(f"nrm: the run is unfinished: {amount}", file=sys.stderr)
+            say(f"nrm: the run is unfinished: {amount}", file=sys.stderr)
         if self.task is not None or isinstance(config.about, OneTask):
             tasks = config.about.tested(trainer, config, self.task_text)
             if isinstance(tasks, Rounds):
@@ -77,10 +77,10 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             about = {"task": tasks.names[0], "episodes": found.episodes}
             print(json.dumps({**about, **figures, "belief": belief, "sampled": True}))
         else:
-            print(f"{tasks.names[0]}  ({found.episodes} episodes)")
+            say(f"{tasks.names[0]}  ({found.episodes} episodes)")
             rows = [(key.replace("_", " "), cell(key, value)) for key, value in figures.items()]
             plain_console().print(table(("mean of an episode", ""), rows, numbers=("",)))
-            print(f"sampled actions, {_reads(belief)}")
+            say(f"sampled actions, {_reads(belief)}")
         return 0
 
     def _repeat(self, folder: RunFolder, trainer: Trainer, config: RunConfig) -> int:
@@ -102,13 +102,13 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             print(json.dumps({**left, "sampled": right, "belief": belief, **machine}))
         else:
             _print_table(left, right)
-            print(_reads(belief))
+            say(_reads(belief))
             if hesitant := _hesitation(greedy, sampled):
-                print(hesitant)
+                say(hesitant)
             if learned is not None:
-                print("\n".join(learned_lines(learned, done)))
+                say("\n".join(learned_lines(learned, done)))
         if note:
-            print(f"nrm: {note}", file=sys.stderr)
+            say(f"nrm: {note}", file=sys.stderr)
         return 0
 
     def _execute(self, _: RunFolder, trainer: Trainer, config: RunConfig) -> int:
@@ -140,7 +140,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             print(json.dumps({**outcomes, "belief": "open-loop", "sampled": True}))
             return 0
         _print_outcomes(tasks, sizes)
-        print(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {_reads('open-loop')}")
+        say(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {_reads('open-loop')}")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
@@ -158,7 +158,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             count = 100 if self.count is None else self.count
             pool = sample_tasks(family, alphabet, count, self.seed, events=events, without=kept)
             if self.count is not None and len(pool) < self.count:
-                print(f"nrm: the sampler has only {len(pool)} tasks, not --count {self.count}", file=sys.stderr)
+                say(f"nrm: the sampler has only {len(pool)} tasks, not --count {self.count}", file=sys.stderr)
         else:
             pool = trained.subset(range(min(10, len(trained))))
         known = set(trained.machines)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from nrm.cli.arguments import UsageError
 from nrm.cli.compile import accepts, size_of, symbols_of
 from nrm.cli.options import JsonOption, MachineOptions
+from nrm.cli.terminal import say
 from nrm.errors import FormulaError, LimitError, NrmWarning
 from nrm.logic import LANGUAGES, Reading, inherited_logic, read_formula
 from nrm.machines import Alphabet, InfiniteMachine, Task, alphabet_of
@@ -44,7 +45,7 @@ class Explain(MachineOptions, JsonOption):
         else:
             _print(said, self.title(said.task))
             if compared is not None:
-                print(_side_by_side(compared))
+                say(_side_by_side(compared))
         return 0 if compared is None or compared.equivalent else 1
 
     def _infinite(self, task: Task) -> int:
@@ -97,7 +98,7 @@ def _print(said: Explanation, title: str) -> None:
 
 def _rows(rows: Sequence[tuple[str, str]]) -> None:
     for name, text in rows:
-        print(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
+        say(textwrap.fill(text, 110, initial_indent=f"{name:<10}", subsequent_indent=" " * 10))
 
 
 def _teaching(said: Explanation) -> str:

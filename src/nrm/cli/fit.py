@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from nrm.automata import DEFAULT_LIMITS, Limits
 from nrm.cli.arguments import UsageError
 from nrm.cli.options import FileArgument, MachineOptions, Source, WorkOptions
-from nrm.cli.terminal import plain_console, table
+from nrm.cli.terminal import plain_console, say, table
 from nrm.files import check_folder, write_json
 from nrm.machines import is_machine_file, save_machine
 from nrm.neural import Attempt, FitConfig
@@ -68,7 +68,7 @@ class Fit(FileArgument, MachineOptions, WorkOptions, NoiseSettings, FitConfig, G
         outcome.model.feature_names = recorded.feature_names
         _save(outcome, out)
         plain_console().print(table(("", ""), list(outcome.lines.items())))
-        print(f"wrote {out}/model.pt")
+        say(f"wrote {out}/model.pt")
         return 0 if outcome.explained else 1
 
     def _refuse_idle_options(self) -> None:
@@ -107,7 +107,7 @@ def _save(outcome: FitOutcome, out: Path) -> None:
 
 
 def _progress(attempt: Attempt) -> None:
-    print(
+    say(
         f"restart {attempt.number}: {attempt.epochs} epochs, {attempt.seconds:.1f} s, {attempt.stopped}; "
         f"loss {attempt.train:.4f} nats per step, held out {attempt.held_out:.4f}",
         flush=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.options import FileArgument, WorkOptions
-from nrm.cli.terminal import grid_progress, interrupt_flag, plain_console, stage_progress, table
+from nrm.cli.terminal import grid_progress, interrupt_flag, plain_console, say, stage_progress, table
 from nrm.errors import MissingExtraError
 from nrm.files import write_text
 from nrm.settings import Count
@@ -28,7 +28,7 @@ def finish(out: Path, outcome: Outcome, quiet: bool = False) -> int:
     if records:
         _print_table(results_table(records))
         write_results(records, out, problems)
-        print(_cost(records))
+        say(_cost(records))
     _print_outcome(outcome, failed, out)
     if failed:
         write_text(out / "failed.md", "".join(f"- `{name}`: {why}\n" for name, why in failed.items()))
@@ -45,9 +45,9 @@ def _write_figures(records: list[Record], out: Path) -> None:
 
     try:
         write_figures(records, out)
-        print(f"figures in {out}")
+        say(f"figures in {out}")
     except MissingExtraError as error:
-        print(f"no figures: {error}")
+        say(f"no figures: {error}")
 
 
 def _write_report(out: Path, quiet: bool) -> None:
@@ -56,10 +56,10 @@ def _write_report(out: Path, quiet: bool) -> None:
     from nrm.report import build_report
 
     torch.set_num_threads(1)
-    print("writing the report", flush=True)
+    say("writing the report", flush=True)
     with stage_progress(quiet) as progress:
         page = build_report(out, progress=progress)
-    print(f"report in {page.write()}", flush=True)
+    say(f"report in {page.write()}", flush=True)
 
 
 def _print_table(rows: list[ResultRow]) -> None:
@@ -90,13 +90,13 @@ def _cost(records: list[Record]) -> str:
 
 def _print_outcome(outcome: Outcome, failed: dict[str, str], out: Path) -> None:
     before = f" ({len(outcome.skipped)} of them earlier)" if outcome.skipped else ""
-    print(f"{len(outcome.done) + len(outcome.skipped)} runs done{before}, in {out}")
+    say(f"{len(outcome.done) + len(outcome.skipped)} runs done{before}, in {out}")
     if failed:
-        print("\n  ".join([f"{len(failed)} failed:", *(f"{name}: {why}" for name, why in failed.items())]))
-        print("fix the cause and run the same command again: only missing runs are trained")
+        say("\n  ".join([f"{len(failed)} failed:", *(f"{name}: {why}" for name, why in failed.items())]))
+        say("fix the cause and run the same command again: only missing runs are trained")
     if outcome.interrupted:
         begun = f"{len(outcome.saved)} runs are saved, {len(outcome.waiting)} have not started"
-        print(f"interrupted: {begun}; run the same command again to continue")
+        say(f"interrupted: {begun}; run the same command again to continue")
 
 
 @dataclass(frozen=True, kw_only=True)

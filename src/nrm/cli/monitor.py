@@ -14,7 +14,7 @@ from typing import ClassVar
 from nrm.cli.arguments import UsageError
 from nrm.cli.monitoring import Followed, Judged, Show, followed, write_junit
 from nrm.cli.options import FileArgument, JsonOption, MachineOptions, OutOption
-from nrm.errors import FileError, NrmWarning, suggestion
+from nrm.errors import FileError, NrmWarning, escaped, suggestion
 from nrm.files import read_lines
 from nrm.logic import DEFAULT_LOGIC
 from nrm.machines import Monitor as RuleMonitor
@@ -69,7 +69,7 @@ class Monitor(FileArgument, MachineOptions, JsonOption, OutOption):
         out.close()
         if not out.recordings and not status:
             raise FileError(f"{self._source} has no recordings; write at least one step below the header")
-        sys.stdout.write(out.summary())
+        sys.stdout.write(escaped(out.summary()))
         if self.out is not None:
             write_junit(self.out, str(self.task), out.ended)
         for part, count in out.vacuous.items():
@@ -129,10 +129,10 @@ def _opened(file: str) -> Iterator[Iterable[str]]:
 def _written(at_once: bool) -> Callable[[str], object]:
     """How text is written: a line at once, where input comes as it happens."""
     if not at_once:
-        return sys.stdout.write
+        return lambda text: sys.stdout.write(escaped(text))
 
     def write(text: str) -> None:
-        sys.stdout.write(text)
+        sys.stdout.write(escaped(text))
         sys.stdout.flush()
 
     return write

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nrm.cli.options import CountOption, FolderArgument, OutOption
-from nrm.cli.terminal import stage_progress
+from nrm.cli.terminal import say, stage_progress
 from nrm.errors import counted, shown
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ class Report(FolderArgument, OutOption, CountOption):
         path = page.write(self.out)
         for notes, what in ((page.unfinished, "unfinished"), (page.problems, "problem")):
             for place, reason in list(notes.items())[:20]:
-                print(shown(f"nrm: {what}: {place}: {reason}"), file=sys.stderr)
+                say(shown(f"nrm: {what}: {place}: {reason}"), file=sys.stderr)
             if (more := len(notes) - 20) > 0:
-                print(f"nrm: {what}: … and {more:,} more; the page names all", file=sys.stderr)
-        print(f"{_contents(page)}: wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
+                say(f"nrm: {what}: … and {more:,} more; the page names all", file=sys.stderr)
+        say(f"{_contents(page)}: wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
         return 0
 
 

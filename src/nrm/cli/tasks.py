@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nrm.cli.arguments import UsageError
 from nrm.cli.options import FamilyOptions, JsonOption, SeedOption
-from nrm.cli.terminal import plain_console, print_records
+from nrm.cli.terminal import plain_console, print_records, say
 from nrm.errors import listing
 from nrm.logic import PAPER_TASKS, PATTERNS, parse
 from nrm.machines import Alphabet, AlphabetSettings, alphabet_of
@@ -82,7 +82,7 @@ class Tasks(FamilyOptions, AlphabetSettings, SeedOption, JsonOption):
         print_records(f"Tasks from {self.family} (seed {self.seed})", {"steps": "least steps"}, rows)
         plain_console().print(_verdict(found))
         if note := alone_note(family, pool.alphabet):
-            print(f"{note}. Try --propositions a,b,c,d")
+            say(f"{note}. Try --propositions a,b,c,d")
         return 0
 
 

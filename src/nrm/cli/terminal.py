@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -29,10 +29,23 @@ if TYPE_CHECKING:
     from nrm.sweeps import Cell, Event
 
 
+def say(text: str, **how: Any) -> None:
+    """Print text in which no name can do anything to a terminal."""
+    print(escaped(text), **how)
+
+
+class _Plain(Console):
+    """Prints texts as `say` does."""
+
+    def print(self, *things: Any, **how: Any) -> None:
+        """As that of rich."""
+        super().print(*(escaped(one) if isinstance(one, str) else one for one in things), **how)
+
+
 def plain_console(width: int | None = None) -> Console:
     """Standard output for text that is shown as it is. `width`: where it is no terminal."""
     wide = None if sys.stdout.isatty() else width
-    return Console(highlight=False, markup=False, emoji=False, width=wide)
+    return _Plain(highlight=False, markup=False, emoji=False, width=wide)
 
 
 def table(
@@ -83,7 +96,7 @@ def interrupt_flag() -> Iterator[Callable[[], bool]]:
 @contextmanager
 def progress_bars(quiet: bool) -> Iterator[tuple[Progress, Console]]:
     """Bars on standard error, each with a note and the time left; none where nobody looks at them."""
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    console = _Plain(stderr=True, highlight=False, markup=False, emoji=False)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),

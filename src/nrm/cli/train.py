@@ -16,7 +16,7 @@ from nrm.cli.arguments import Arguments, UsageError
 from nrm.cli.helping import print_settings
 from nrm.cli.learned import learned_lines
 from nrm.cli.options import RewardOption, SeedOption, TaskOptions, WorkOptions, reward_from_text
-from nrm.cli.terminal import interrupt_flag, progress_bars
+from nrm.cli.terminal import interrupt_flag, progress_bars, say
 from nrm.errors import NrmError, NrmWarning, describe, listing
 from nrm.registry import given
 from nrm.runs import AUTO, RunOptions
@@ -69,8 +69,8 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions, RewardOption):
                 folder.save(trainer)  # what a kill kept from being written after the checkpoint
                 longer = f"{config.length_option} {2 * config.amount}"
                 way_on = f"to train longer: nrm train --resume {_typed(folder)} {longer}"
-                print(f"the run in {folder} is already finished; {way_on}")
-                print("(schedules, such as the learning rate, then continue as in a run of that length)")
+                say(f"the run in {folder} is already finished; {way_on}")
+                say("(schedules, such as the learning rate, then continue as in a run of that length)")
             else:
                 with interrupt_flag() as interrupted, _progress(trainer, self.quiet) as progress:
                     train(folder, trainer, progress=progress, interrupted=interrupted)
@@ -86,7 +86,7 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions, RewardOption):
             raise UsageError("the folder of the run is missing: --out FOLDER")
         folder = RunFolder(self.out)
         for note in config.about.notes(config):
-            print(note, file=sys.stderr, flush=True)
+            say(note, file=sys.stderr, flush=True)
         try:
             trainer = folder.begin(config)
         except NrmError:
@@ -141,7 +141,7 @@ def more_help(command: str, read: Arguments, everything: bool) -> None:
     env, method, algorithm, recipe = (read.value(name, getattr(Train, name)) for name in _SHOWN)
     tasks = read.value("tasks", "") or None
     if recipe != AUTO:
-        print(read_recipe(recipe).text)
+        say(read_recipe(recipe).text)
     if everything:
         place = env_as_set(env, read.settings)
         try:
@@ -183,28 +183,28 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         asked = f" of {trainer.most_steps:,}" if trainer.steps < trainer.most_steps else ""
         how_many = f"{trainer.steps:,}{asked} steps{whole}, {done:,} episodes"
     if not done:
-        print(f"{how_many}; no episode has ended yet: train longer, or make episodes shorter")
-        print(f"continue with: nrm train --resume {_typed(folder)} --total-timesteps {10 * trainer.steps}")
+        say(f"{how_many}; no episode has ended yet: train longer, or make episodes shorter")
+        say(f"continue with: nrm train --resume {_typed(folder)} --total-timesteps {10 * trainer.steps}")
         return
     recent = min(done, 100)
     succeeded = sum(history.successes[-100:]) / max(recent, 1)
-    print(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
+    say(f"{how_many}; mean return of the last {recent}: {history.mean_return():.1f}, success {succeeded:.0%}")
     if done < 2 * trainer.env.count:
-        print(f"(these are the quickest episodes of {trainer.env.count} environments: train longer for a fair success)")
-    print("\n".join(diagnose(history, trainer.env.machine).lines))
+        say(f"(these are the quickest episodes of {trainer.env.count} environments: train longer for a fair success)")
+    say("\n".join(diagnose(history, trainer.env.machine).lines))
     if history.accuracy:
         _, plain, _, modulo = history.accuracy[-1]
         known = "" if math.isnan(modulo) else f", {modulo:.1%} up to equivalence"
-        print(f"grounding accuracy over the environment's observations {plain:.1%} exact{known}")
+        say(f"grounding accuracy over the environment's observations {plain:.1%} exact{known}")
     if (learned := folder.machines()) is not None:
-        print("\n".join(learned_lines(learned, done)))
+        say("\n".join(learned_lines(learned, done)))
     if history.decisions:
         last = history.decisions[-1]
-        print(f"last grounding check: {last.verdict} ({last.reason})")
+        say(f"last grounding check: {last.verdict} ({last.reason})")
     if trainer.meter.note:
-        print(trainer.meter.note)
+        say(trainer.meter.note)
     go_on = f"saved; continue with: nrm train --resume {_typed(folder)}"
-    print(config.about.way_on(_typed(folder), config) if trainer.done else go_on)
+    say(config.about.way_on(_typed(folder), config) if trainer.done else go_on)
 
 
 def _typed(folder: RunFolder) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text
 from nrm.cli.arguments import UsageError
 from nrm.cli.learned import LearnedSymbols, learned_lines
 from nrm.cli.options import AgentOptions, OutOption
+from nrm.cli.terminal import plain_console, say
 from nrm.errors import counted, listing
 from nrm.files import write_bytes
 from nrm.report import bars, caption, captioned, ending, gif, observed
@@ -59,12 +60,12 @@ class Watch(AgentOptions, OutOption):
         if self.out is not None and env.render_mode != mode:
             raise UsageError(f"{config.env} does not render as '{mode}', but as {env.render_mode!r}; drop --out")
         symbols = None if trainer.inference is None else LearnedSymbols.of(trainer.inference)
-        console = Console(highlight=False)
+        console = plain_console()
         names = action_names(env)
         frames: list[Any] = []
         shown = None
         if symbols is not None:
-            console.print(f"{symbols.legend()}\n", markup=False)
+            console.print(f"{symbols.legend()}\n")
         played = film(trainer, env, self.seed, greedy=False, name=config.env)
         for number, (pictures, shown) in enumerate(played, 1):
             if self.out is not None and not pictures:
@@ -87,11 +88,11 @@ class Watch(AgentOptions, OutOption):
                 frames.append(captioned(pictures[-1], lines))
         if self.out is not None:
             write_bytes(self.out, gif(frames))
-            print(f"{len(frames)} steps, {ending(machine, shown)}: wrote {self.out}")
+            say(f"{len(frames)} steps, {ending(machine, shown)}: wrote {self.out}")
         else:
-            console.print(ending(machine, shown), markup=False)
+            console.print(ending(machine, shown))
         if (learned := folder.machines()) is not None:
-            console.print("\n".join(learned_lines(learned, len(trainer.history.returns))), markup=False)
+            console.print("\n".join(learned_lines(learned, len(trainer.history.returns))))
         return 0
 
 
@@ -114,10 +115,10 @@ def wish_line(machine: MooreMachine, view: Sequence[float]) -> str:
 def _show(console: Console, picture: Any, lines: list[str]) -> None:
     """One step in the terminal: a text as it is, pixels as coloured blocks where somebody looks at them."""
     if isinstance(picture, str):
-        console.print(picture, markup=False)
+        console.print(Text.from_ansi(picture))
     elif console.is_terminal:
         console.print(_blocks(np.asarray(picture)))
-    console.print("\n".join(lines) + "\n", markup=False)
+    console.print("\n".join(lines) + "\n")
     time.sleep(0.4 if console.is_terminal else 0.0)
 
 
