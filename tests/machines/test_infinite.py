@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nrm
 from nrm.aliases import Step
-from nrm.errors import FormulaError, MachineError
+from nrm.errors import FormulaError, LimitError, MachineError
 from nrm.logic import LANGUAGES, Formula, InfiniteFormula, InfiniteOp, Op, infinite_normal
 from nrm.machines import (
     InfiniteMachine,
@@ -243,6 +243,15 @@ def test_an_error_points_at_what_is_not_supported(text: str, place: int) -> None
     assert caret.index("^") - shown.index(text) == place
 
 
+def test_formulas_made_in_python_are_refused_as_texts_are() -> None:
+    deep = LANGUAGES["ltlf"].parse("F a & G F b" + " & X(b" * 120 + ")" * 120)
+    for formula, said in ((LANGUAGES["ltlf"].parse("a U G b"), "a U G b"), (deep, "100")):
+        with pytest.raises(FormulaError, match=said):
+            compile_infinite(formula)
+    with pytest.raises(FormulaError, match="100"):
+        LANGUAGES["ltl"].parse("GF " * 450 + "a")
+
+
 def test_finite_and_infinite_are_not_mistaken_for_one_another() -> None:
     with pytest.raises(FormulaError, match="G F a"):
         nrm.compile("ltl: GF a")
@@ -265,6 +274,12 @@ def test_a_task_whose_acceptance_is_out_of_reach_has_no_rounds() -> None:
 )
 def test_contradictions_are_seen(text: str) -> None:
     assert not compile_infinite(text, propositions="a b").live.any()
+
+
+def test_rounds_of_too_many_parts_are_refused() -> None:
+    machine = compile_infinite("ltl: " + " & ".join(f"GF a{number}" for number in range(10)))
+    with pytest.raises(LimitError):
+        machine.rounds()
 
 
 def test_safe_parts_are_one_statement() -> None:

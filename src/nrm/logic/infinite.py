@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn
 
 from lark import Token
 
-from nrm.errors import FormulaError
+from nrm.errors import FormulaError, shorten
 from nrm.logic.language import LANGUAGES, Language, Value
 from nrm.logic.ltlf.formula import FUTURE, PAST, Formula, Op, both, either, infix, prefix
 from nrm.logic.ltlf.parser import GRAMMAR, LtlfBuild, builder, looks_ahead_in_the_past, parse
@@ -112,7 +112,7 @@ def infinite_normal(formula: Any, logic: str) -> InfiniteFormula:
 
 def _needs_finite(label: str, formula: Any, *_: object) -> NoReturn:
     raise FormulaError(
-        f"'{formula.brief(60)}' is infinite ({label}), and a finite one is needed here (ltlf, ldlf, ppltl, re). "
+        f"'{shorten(str(formula))}' is infinite ({label}), and a finite one is needed here (ltlf, ldlf, ppltl, re). "
         "Infinite tasks are for nrm compile, explain, shortcuts, train, evaluate and watch (nrm.compile_infinite)"
     )
 
@@ -269,8 +269,8 @@ def _looks(formula: Formula, ways: frozenset[Op]) -> bool:
 class _OutsideError(Exception):
     """A part of an LTL formula that is outside of the fragment."""
 
-    def __init__(self, part: Formula) -> None:
-        super().__init__(part)
+    def __init__(self, part: Formula, said: str = "") -> None:
+        super().__init__(said or _OUTSIDE)
         self.part = part
 
 
@@ -339,13 +339,30 @@ class _Ltl(LtlfBuild):
 
     def start(self, parts: list[Formula]) -> Formula:
         places, self._places = self._places, {}
-        if looks_ahead_in_the_past(parts[0]):
-            raise PlacedError("a past operator stands over a future one, which is not supported", 0)
         try:
-            normal_form(parts[0])
+            _checked(parts[0])
         except _OutsideError as error:
-            raise PlacedError(_OUTSIDE, places.get(error.part, 0), alike=False) from None
+            raise PlacedError(str(error), places.get(error.part, 0), alike=False) from None
         return parts[0]
+
+
+MAX_NESTING = 100
+"""Deepest nesting of a formula of LTL."""
+
+
+def _checked(formula: Formula) -> InfiniteFormula:
+    if formula.depth > MAX_NESTING:
+        raise _OutsideError(formula, f"operators are nested more than {MAX_NESTING} deep; write a flatter formula")
+    if looks_ahead_in_the_past(formula):
+        raise _OutsideError(formula, "a past operator stands over a future one, which is not supported")
+    return normal_form(formula)
+
+
+def _ltl_normal(formula: Formula) -> InfiniteFormula:
+    try:
+        return _checked(formula)
+    except _OutsideError as error:  # of a formula that was not read from text
+        raise FormulaError(f"{error}: {error.part.brief(60)}") from None
 
 
 _NO_END = {
@@ -369,6 +386,6 @@ _language(
         operators="&, |, ^, ->, <->, U, R, W, M, S",
         means=lambda _: False,  # its texts look like those of LTLf
     ),
-    normal_form,
+    _ltl_normal,
     in_words,
 )

@@ -19,7 +19,18 @@ from nrm.aliases import BoolArray, FloatArray, IntArray, State, Trace
 from nrm.automata import DEFAULT_LIMITS, Dfa, Limits, moves_of_classes, shortest_cubes
 from nrm.errors import LimitError, MachineError, counted
 from nrm.logic import Formula as Finite
-from nrm.logic import InfiniteFormula, InfiniteOp, Op, atom, infinite_normal, parse, prefix, step_value, translate
+from nrm.logic import (
+    InfiniteFormula,
+    InfiniteOp,
+    Op,
+    atom,
+    infinite_normal,
+    inherited_logic,
+    parse,
+    prefix,
+    step_value,
+    translate,
+)
 from nrm.machines.alphabet import Alphabet
 from nrm.machines.moore import MooreMachine
 from nrm.machines.operations import minimise, product, unsatisfiable
@@ -30,6 +41,10 @@ from nrm.machines.task_set import TaskSet, task_view
 Node = TypeVar("Node")
 MAX_MARKS = 10
 """Statements that a formula may combine: the condition lists all sets of their marks."""
+
+
+ROUND_LIMITS = Limits(states=20_000, cells=1_000_000)
+"""How large the machine of a round may be before it is minimised."""
 
 
 class Disjunct(NamedTuple):
@@ -185,7 +200,7 @@ class InfiniteMachine:
         if not self.live[self.moore.initial]:
             raise MachineError(f"the task {unsatisfiable(self.moore.alphabet)}: its acceptance cannot be reached")
         start: _Progress | None = _Progress(self.moore.initial, (0,) * len(self.disjuncts), False)
-        rows, states = explored(start, range(self.moore.classes), self._progress, DEFAULT_LIMITS)
+        rows, states = explored(start, range(self.moore.classes), self._progress, ROUND_LIMITS)
         over = np.array([state is not None and state.over for state in states])
         machine = MooreMachine(self.moore.alphabet, self.moore.letters, rows, over, over.astype(np.float64))
         return with_rewards(minimise(machine), reward)
@@ -292,7 +307,7 @@ def compile_infinite(
         logic: language: ltl, ltlf+ or ppltl+. The text may also start with it, as in `ltlf+: AE(F(a & last))`.
 
     """
-    return InfiniteMachine.of(Task.of(formula, symbols, propositions, logic), limits)
+    return InfiniteMachine.of(Task.of(formula, symbols, propositions, inherited_logic(formula, logic)), limits)
 
 
 # Statements
