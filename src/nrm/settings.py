@@ -81,6 +81,14 @@ class NoiseSettings(StatesSetting):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EverySetting(Checked):
+    """Whatever learns from episodes while somebody acts."""
+
+    every: Count = 120
+    """Episodes between two updates."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GrounderSetting(Checked):
     """Whatever learns symbols."""
 

@@ -109,5 +109,5 @@ def test_gymnasium_and_the_command_line_know_it() -> None:
 
 
 def test_a_symbol_for_nothing_is_refused() -> None:
-    with pytest.raises(EnvError, match="'empty'"):
-        WaterConfig(empty="empty")
+    with pytest.raises(EnvError, match="'air'"):
+        WaterConfig(empty="air")

@@ -21,7 +21,7 @@ from nrm.errors import ConfigError
 from nrm.inference import Episode
 from nrm.machines import Alphabet, MooreMachine, TaskSet
 from nrm.neural import FitConfig, NeuralRewardMachine
-from nrm.settings import Checked, Count
+from nrm.settings import EverySetting
 from nrm.tracking import Belief, BeliefMemory, Grounding, GroundingConfig, RecordedEpisode, Report, Transition
 
 
@@ -61,15 +61,13 @@ INDEPENDENT = METHODS.register(
 
 
 @dataclass(frozen=True)
-class PredictionConfig(Checked):
+class PredictionConfig(EverySetting):
     """How a recurrent network learns to predict the machine's state."""
 
     section = "prediction."
 
     source: Literal["states", "rewards"] = "states"
     """What it learns from: the true states of training episodes, or their rewards alone."""
-    every: Count = 120
-    """Episodes between two updates."""
 
 
 def state_machine(task: MooreMachine, source: str) -> MooreMachine:

@@ -146,7 +146,8 @@ class FolderArgument(Command):
 
     arguments: ClassVar = ("folder",)
     folder: Path
-    """The folder of a run, or the name of a pretrained agent. A report takes any folder that contains runs."""
+    """The folder of a run, or the name of a pretrained agent. A report takes any folder that contains runs,
+    and so does the studio, by default the current one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from nrm.cli.options import Command
+from nrm.cli.options import FolderArgument
 
 
 @dataclass(frozen=True, kw_only=True)
-class Studio(Command):
+class Studio(FolderArgument):
     """Open a local page to type tasks, watch agents satisfy them, and follow runs.
 
     It shows the runs in a folder and nothing outside of it. Only this machine can reach it, with the printed address.
@@ -22,9 +22,7 @@ class Studio(Command):
       nrm studio runs --port 9000
     """
 
-    arguments: ClassVar = ("dir",)
-    dir: Path = Path(".")
-    """The folder that holds your runs."""
+    usual: ClassVar = {"folder": Path(".")}
     port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8600
     """Port of the page; 0 for any that is free."""
 
@@ -32,5 +30,5 @@ class Studio(Command):
         """Serve until interrupted."""
         from nrm.studio import serve
 
-        serve(self.dir, self.port, trust=self.trust)
+        serve(self.folder, self.port, trust=self.trust)
         return 0

@@ -67,8 +67,6 @@ class EnvConfig:
     """How users name its environments, for help and errors: `map`, `minigrid:ID`."""
     titled: ClassVar[tuple[str, ...]] = ()
     """The fields that the title tells already."""
-    labels: str | None = None
-    """A noisy labelling function, in words (`NoisyLabels.read`); None where none is given."""
 
     @classmethod
     def parse(cls, name: str) -> EnvConfig | None:  # noqa: ARG003
@@ -86,6 +84,11 @@ class EnvConfig:
     def render(self, machine: MooreMachine | TaskSet, mode: str, end: End) -> gymnasium.Env[Any, Any]:
         """One environment with a task, in a render mode."""
         raise NotImplementedError
+
+    @property
+    def labels(self) -> str | None:
+        """A noisy labelling function, in words (`NoisyLabels.read`); None where none is given."""
+        return None
 
     def title(self) -> str:
         """Short name for tables and figures."""

@@ -43,13 +43,11 @@ class WaterConfig(OwnEnvConfig):
     step, speed, top_speed = 0.1, 30.0, 90.0
     """Seconds of a step, the speed of the balls, which is also what a push adds, and the most along each axis."""
 
-    empty: Symbol | None = None
-    """None: the agent may touch balls of several colours, or none."""
-
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.empty is not None:
+        if self.empty not in (None, "empty"):
             raise EnvError(f"balls of several colours may be touched at once: say empty=None, not {self.empty!r}")
+        object.__setattr__(self, "empty", None)
+        super().__post_init__()
 
     @property
     def alphabet(self) -> Alphabet:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from nrm.errors import ConfigError
 from nrm.neural import FitConfig, FitSettings
-from nrm.settings import Count, GrounderSetting
+from nrm.settings import Count, EverySetting, GrounderSetting
 from nrm.tracking.memories import Belief
 
 TrainingBelief: TypeAlias = Literal["annealed", "filtered", "open-loop", "argmax"]
@@ -22,13 +22,11 @@ class UpdateConfig(FitConfig):
 
 
 @dataclass(frozen=True)
-class GroundingConfig(FitSettings, GrounderSetting):
+class GroundingConfig(FitSettings, EverySetting, GrounderSetting):
     """How a grounder learns from rewards during training: the settings of `FitConfig`, and when to learn."""
 
     usual: ClassVar = {"target": 0.003}
 
-    every: Count = 120
-    """Episodes between two grounding updates."""
     keep: Count = 360
     """Maximum number of episodes that an update learns from."""
     initial: str | None = None
