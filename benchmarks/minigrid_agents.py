@@ -72,6 +72,7 @@ class Settings:
             epochs=self.grounding_epochs,
             learning_rate=self.grounding_rate,
             restarts=self.grounding_restarts,
+            target=0.003,
             seed=seed,
         )
 

@@ -61,11 +61,10 @@ def test_likelihoods_and_posteriors_are_those_of_single_models() -> None:
         torch.testing.assert_close(counts[rows], found, rtol=1e-3, atol=1e-4)
 
 
-def test_restarts_of_a_task_set_draw_the_grounder_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FitConfig, "target", -1.0)
+def test_restarts_of_a_task_set_draw_the_grounder_alone() -> None:
     buffer, _ = recorded(pool(), 20, 1)
     model = NeuralRewardMachine(MlpGrounder(5, 5), pool())
-    record = fit(model, buffer, config=FitConfig(epochs=20, restarts=2))
+    record = fit(model, buffer, config=FitConfig(epochs=20, restarts=2, target=-1.0))
     assert len(record.attempts) == 2
 
 

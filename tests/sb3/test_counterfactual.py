@@ -174,8 +174,7 @@ def test_an_agent_learns_from_it(kind: str) -> None:
                     assert buffer.rewards[step, place] == pytest.approx(paid)
 
 
-def test_it_waits_until_the_grounder_explains_the_rewards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FitConfig, "target", 0.05)
+def test_it_waits_until_the_grounder_explains_the_rewards() -> None:
     buffer = filled(B, model=NeuralRewardMachine(Oracle([[1.0, 0.0, 0.0]] * 5), BOTH))
     buffer.imagines = False
     assert sampled(buffer) == {1: {(3, 50.0, 0.0)}}
@@ -190,7 +189,7 @@ def test_it_waits_until_the_grounder_explains_the_rewards(monkeypatch: pytest.Mo
             relied.append(agent.replay_buffer.imagines)  # type: ignore[union-attr]
             return True
 
-    callback = GroundingCallback(model, every=20, config=FitConfig(restarts=1, epochs=150))
+    callback = GroundingCallback(model, every=20, config=FitConfig(restarts=1, epochs=150, target=0.05))
     agent.learn(1200, callback=[callback, Watch()])
     assert relied[0] is False
     known = [update.record is None or update.record.explained for update in callback.updates]

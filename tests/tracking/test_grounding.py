@@ -9,7 +9,7 @@ import nrm
 from nrm.envs import PlaneEnv
 from nrm.errors import ConfigError, ContradictionError, EnvError
 from nrm.neural import FitConfig
-from nrm.tracking import Grounding, GroundingConfig, GroundingUpdate, Tracker, UpdateConfig
+from nrm.tracking import Grounding, GroundingConfig, GroundingUpdate, Tracker
 from nrm.wrappers import NeuralRewardMachineWrapper
 from tests.envs.plane import planes
 from tests.wrappers.envs import TASK, task_env, untrained
@@ -37,10 +37,9 @@ def play(env: NeuralRewardMachineWrapper, grounding: Grounding, episodes: int) -
     return found
 
 
-def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(UpdateConfig, "target", 0.02)
+def test_one_call_after_every_episode_learns_and_then_leaves_it_at_that() -> None:
     env = plane("F(a & F b)")
-    settings = GroundingConfig().fit_config(0)
+    settings = GroundingConfig(target=0.02).fit_config(0)
     grounding = Grounding.of(env.tracker, every=60, config=settings)
     found = [update for update in play(env, grounding, 300) if update is not None]
     assert len(found) == 5

@@ -48,10 +48,9 @@ def test_of_few_observations_all_are_looked_at() -> None:
 def test_steps_towards_evidence_become_shorter(
     maximisation: Maximisation, paces: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(FitConfig, "target", 0.0)
     found = []
     monkeypatch.setattr(Distiller, "teach", lambda self, *_: found.append(self.pace))
-    config = FitConfig(epochs=80, maximisation=maximisation)
+    config = FitConfig(epochs=80, maximisation=maximisation, target=0.0)
     network_attempt(replace(problem(), config=config), 0, torch.Generator().manual_seed(0))
     assert found == paces
 
