@@ -64,7 +64,7 @@ def test_likelihoods_and_posteriors_are_those_of_single_models() -> None:
 def test_restarts_of_a_task_set_draw_the_grounder_alone() -> None:
     buffer, _ = recorded(pool(), 20, 1)
     model = NeuralRewardMachine(MlpGrounder(5, 5), pool())
-    record = fit(model, buffer, config=FitConfig(epochs=20, restarts=2, target=-1.0))
+    record = fit(model, buffer, config=FitConfig(epochs=20, restarts=2, target=1e-12))
     assert len(record.attempts) == 2
 
 

@@ -214,7 +214,7 @@ def test_a_replay_buffer_forgets_old_beliefs_when_asked_to() -> None:
         model = untrained()
         venv = NeuralRewardMachineVecWrapper(DummyVecEnv([silent] * 2), model)
         agent = DQN("MultiInputPolicy", venv, learning_starts=10, train_freq=2, device="cpu", seed=0)
-        config = FitConfig(epochs=1, restarts=1, target=0.0)
+        config = FitConfig(epochs=1, restarts=1, target=1e-12)
         agent.learn(200, callback=GroundingCallback(model, every=5, config=config, forget=forget))
         assert agent.replay_buffer is not None
         sizes[forget] = agent.replay_buffer.size()

@@ -179,7 +179,7 @@ def test_where_no_round_explains_everything_the_grounder_learns_the_best_table_o
 
     monkeypatch.setattr(table.Tables, "best", one_good_round)
     each, buffer = model(), walks(MACHINE)
-    record = fit(each, buffer, "grounding", FitConfig(restarts=12, target=-1.0, held_out=0.0))
+    record = fit(each, buffer, "grounding", FitConfig(restarts=12, target=1e-12, held_out=0.0))
     assert [attempt.restarts for attempt in record.attempts] == [4, 8]
     batch = buffer.batch()
     total, _ = each.batch_log_likelihood(batch, each.said_batch(batch))

@@ -50,7 +50,7 @@ def test_steps_towards_evidence_become_shorter(
 ) -> None:
     found = []
     monkeypatch.setattr(Distiller, "teach", lambda self, *_: found.append(self.pace))
-    config = FitConfig(epochs=80, maximisation=maximisation, target=0.0)
+    config = FitConfig(epochs=80, maximisation=maximisation, target=1e-12)
     network_attempt(replace(problem(), config=config), 0, torch.Generator().manual_seed(0))
     assert found == paces
 
