@@ -30,7 +30,9 @@ from tests.small_mdps import (
 )
 
 GAMMA = 0.9
-EXACT = TabularConfig(gamma=GAMMA, learning_rate=1.0, initial=0.0)
+EXACT = TabularConfig(gamma=GAMMA, learning_rate=1.0, initial=2.0)
+CLOSE = 1e-3
+"""What is left of the initial values after the sweeps."""
 
 
 def task_env(mdp: SmallMDP, tasks: MooreMachine | TaskSet, gamma: float = 1.0) -> nrm.TaskEnv[Any, Any]:
@@ -63,7 +65,9 @@ def test_counterfactual_experience_has_the_values_of_value_iteration(task: str) 
     exact = values(mdp, machine, GAMMA, paid_at_the_end(machine))
     agent = QAgent(task_env(mdp, machine), EXACT, crm=True)
     swept(agent, mdp, [machine.initial])  # all that happened was in one state
-    assert agent.values.values[: len(mdp.letters)][:, live(machine)] == pytest.approx(exact[:, live(machine)])
+    assert agent.values.values[: len(mdp.letters)][:, live(machine)] == pytest.approx(
+        exact[:, live(machine)], abs=CLOSE
+    )
     assert (exact[:, live(machine)] > 0).any()
 
 
@@ -74,9 +78,11 @@ def test_without_it_a_state_learns_only_from_its_own_steps() -> None:
     agent = QAgent(task_env(mdp, machine), EXACT)
     swept(agent, mdp, [machine.initial], 5)
     others = live(machine) & (np.arange(machine.states) != machine.initial)
-    assert not agent.values.values[:, others].any()
+    assert (agent.values.values[:, others] == EXACT.initial).all()
     swept(agent, mdp, np.flatnonzero(live(machine)).tolist())
-    assert agent.values.values[: len(mdp.letters)][:, live(machine)] == pytest.approx(exact[:, live(machine)])
+    assert agent.values.values[: len(mdp.letters)][:, live(machine)] == pytest.approx(
+        exact[:, live(machine)], abs=CLOSE
+    )
 
 
 @pytest.mark.parametrize("scheme", ["distance", "value_iteration", "three_value:failure=-5"])
@@ -87,8 +93,8 @@ def test_shaped_values_differ_by_the_potential_so_that_policies_do_not(scheme: s
     agent = QAgent(task_env(mdp, machine, GAMMA), EXACT, crm=True)
     swept(agent, mdp, [machine.initial], 180)
     found = agent.values.values[: len(mdp.letters)][:, live(machine)]
-    assert found == pytest.approx(values(mdp, machine, GAMMA, paid_shaped(machine, GAMMA))[:, live(machine)])
-    assert found == pytest.approx(GAMMA * plain - machine.outputs[None, live(machine), None])
+    assert found == pytest.approx(values(mdp, machine, GAMMA, paid_shaped(machine, GAMMA))[:, live(machine)], abs=CLOSE)
+    assert found == pytest.approx(GAMMA * plain - machine.outputs[None, live(machine), None], abs=CLOSE)
 
 
 def test_options_are_the_edges_that_leave_states_and_equal_ones_are_shared() -> None:
@@ -137,7 +143,7 @@ def test_option_policies_have_the_values_of_value_iteration_for_their_guard() ->
             exact = mdp.moves @ ahead
             best = exact.max(1)
         rows = [agent.row(np.int64(place)) for place in range(len(mdp.letters))]
-        assert agent.policies.values[rows, option] == pytest.approx(exact)
+        assert agent.policies.values[rows, option] == pytest.approx(exact, abs=CLOSE)
 
 
 def test_an_option_ends_exactly_where_the_state_changes() -> None:
