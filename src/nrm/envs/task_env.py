@@ -58,7 +58,7 @@ class TaskEnv(gymnasium.Wrapper[Observation, Action, Observation, Action], Recor
             label: a labelling function of (observation, info, environment); `labels` or `propositions` (keys of info);
                 `get_events` or `label` (methods); `info:KEY`; or `module:name`. Default: whichever of the named ones
                 the environment has.
-            end: when an episode ends: outcome, absorbing or limit.
+            end: when an episode ends: outcome, absorbing or limit; round is the same as outcome here.
             empty: the symbol for `nothing`, if the labelling function returns nothing.
             pay: `outputs` for machines whose outputs are rewards: `load_machine(…, outputs="rewards")`.
             gamma: the discount factor of the agent: a step pays `gamma * after - before`, of potentials. Agents that
