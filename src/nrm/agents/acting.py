@@ -124,13 +124,25 @@ def act(
 class Actor:
     """One actor-critic on one environment. Memory and environment are given; the networks are made here."""
 
-    def __init__(self, env: BatchedEnv, memory: Memory, network: NetworkConfig, steps: int, seed: int) -> None:
-        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays."""
+    def __init__(
+        self,
+        env: BatchedEnv,
+        memory: Memory,
+        network: NetworkConfig,
+        steps: int,
+        seed: int,
+        held: int | None = None,
+    ) -> None:
+        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays.
+
+        `held`: steps that sample with the same noise; as many as suit the actions when absent.
+        """
         self.env = env
         self.memory = memory
         self.steps = steps
         self.device = env.device
         self.head = head_for(env.actions, self.device)
+        self.held = held or self.head.held
         self.observation = env.reset(seed)
         self._seen = observations_of(env.spec)
         with torch.random.fork_rng(devices=[]):
@@ -151,8 +163,8 @@ class Actor:
         """Act for a rollout."""
         # The noise of a rollout is drawn at once. Where it is held, each step still has the policy's distribution, and
         # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
-        drawn = self.head.noise((-(-self.steps // self.head.held), self.env.count), self.generator)
-        noise = iter(drawn.repeat_interleave(self.head.held, 0).to(self.device))
+        drawn = self.head.noise((-(-self.steps // self.held), self.env.count), self.generator)
+        noise = iter(drawn.repeat_interleave(self.held, 0).to(self.device))
         said: list[tuple[Tensor, Tensor]] = []
 
         def choose(observation: Tensor, carry: Tensor) -> Tensor:
