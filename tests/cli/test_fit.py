@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,7 +44,8 @@ def test_grounding_is_learned_diagnosed_and_saved(nrm_command: Nrm, episodes: Pa
     record = json.loads((tmp_path / "record.json").read_text())
     assert record["diagnosis"]["accuracy_modulo_shortcuts"] == 1
     assert record["explained"] is True
-    assert record["summary"]["left to learn"].startswith("explained (loss 0.00")
+    assert record["summary"]["fit"].endswith("yes")
+    assert "note" not in record["summary"]
     model = load_model(tmp_path / "model.pt")
     assert model.machine.alphabet.symbols == envs.SYMBOLS
 
@@ -179,9 +181,29 @@ def test_a_negative_answer_has_status_1(nrm_command: Nrm, episodes: Path, tmp_pa
         str(tmp_path / "new" / "folder"),
     )
     assert outcome.status == 1
-    assert "no restart explains all rewards" in outcome.out
-    assert "left to learn" in outcome.out
-    assert "(loss" in outcome.out
+    said = " ".join(outcome.out.split())
+    assert "no restart explains all rewards" in said
+    assert "more --restarts" in said
+    assert "--maximisation" not in said  # a table of observations has no M-step that could be another
+
+
+def test_symbols_that_the_rewards_dispute_are_named(nrm_command: Nrm, tmp_path: Path) -> None:
+    # A number that never comes again, about 0 (none), 1 (a) or 2 (b): too few epochs to learn it.
+    generator = np.random.default_rng(0)
+    machine = nrm.compile("F(a & F b)", "none a b")
+    letters = generator.integers(3, size=(60, 6))
+    seen = [row + generator.uniform(-0.3, 0.3, 6) for row in letters]
+    traces = [[machine.alphabet.symbols[letter] for letter in row] for row in letters]
+    paid = [np.array(machine.run(trace).rewards) for trace in traces]
+    path = str(save_episodes(tmp_path / "log.npz", record_episodes(seen, paid, symbol_names=machine.alphabet.symbols)))
+    command = ("fit", path, "--task", "F(a & F b)", "--restarts", "1", "--epochs")
+    outcome = nrm_command(*command, "40", "--out", str(tmp_path / "few"))
+    said = " ".join(outcome.out.split())
+    assert outcome.status == 1, outcome.err
+    assert "40 epochs, epoch limit reached" in said
+    assert re.search(r"call \d+ steps (none|a|b) that the grounder calls (none|a|b)", said)
+    assert "--epochs 160, --maximisation posterior" in said
+    assert nrm_command(*command, "400", "--out", str(tmp_path / "many")).status == 0
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from nrm.neural import FitRecord
-from nrm.neural.config import Attempt, Reason
-from nrm.tracking.grounding import UpdatePolicy, left_to_learn
+from nrm.tracking.grounding import UpdatePolicy
 
 
 def verdicts(policy: UpdatePolicy, *losses: float) -> list[str]:
@@ -41,20 +39,6 @@ def test_an_update_that_helps_forgets_the_waiting() -> None:
     resumed = UpdatePolicy(0.003)
     resumed.load_state_dict(policy.state_dict())
     assert resumed == policy
-
-
-def test_a_fit_says_what_is_left_to_learn_in_the_same_words() -> None:
-    def verdict(held_out: float, stopped: Reason, train: float = 0.002) -> str:
-        best = Attempt(0, (0.5,), train, held_out, stopped, 1.0)
-        record = FitRecord("em", (best,), best, 0.003, 10, 10)
-        decision = left_to_learn(record)
-        assert f"{max(held_out, train):.4f}" in decision.reason
-        return decision.verdict
-
-    assert verdict(0.001, "target reached") == "explained"
-    assert verdict(0.04, "no more improvement") == "converged"
-    assert verdict(0.001, "no more improvement", train=0.04) == "converged"
-    assert verdict(0.04, "all epochs done") == "learn"
 
 
 def test_new_episodes_have_the_last_word_on_what_an_update_brought() -> None:

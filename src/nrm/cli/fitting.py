@@ -30,6 +30,7 @@ from nrm.neural import (
     RecordedEpisodes,
     TrueLabels,
     discover,
+    disputed,
     fit,
     grounded_traces,
     infer,
@@ -37,7 +38,7 @@ from nrm.neural import (
     renaming,
 )
 from nrm.shortcuts import Diagnosis, diagnose, shortcuts
-from nrm.tracking import left_to_learn, observation_name
+from nrm.tracking import observation_name
 
 if TYPE_CHECKING:
     from nrm.cli.fit import Fit
@@ -103,10 +104,9 @@ def _grounding(options: Fit, recorded: RecordedEpisodes, task: MooreMachine, pro
     model = NeuralRewardMachine.made(task, partial(GROUNDERS[options.grounder].from_shape, recorded.shape))
     record = fit(model, episodes, "grounding", options.config, progress=progress)
     lines = _amount(episodes) | _descended(record, options.config)
-    verdict, reason = left_to_learn(record)
-    lines["left to learn"] = f"{verdict} ({reason})"
     if not record.explained:
-        lines["note"] = _unexplained(episodes)
+        lines["note"] = "; ".join([_unexplained(episodes), *_disputes(model, episodes)])
+        lines["try"] = _to_try(record, options.config, model)
     return _diagnosed(model, episodes, task, record.explained, lines, record)
 
 
@@ -220,8 +220,33 @@ def _descended(record: FitRecord, asked: FitConfig) -> Lines:
         "learned": f"grounding by {record.objective} likelihood",
         "restarts": f"{done} done, {asked.restarts} asked for, best restart {best.number}: "
         f"{best.epochs} epochs, {best.stopped}; {record.seconds:.1f} s in all",
-        "fit": f"loss {best.train:.4f} nats per step, {best.held_out:.4f} held out",
+        "fit": f"loss {best.train:.4f} nats per step, {best.held_out:.4f} held out; at most {record.target:.2g} counts "
+        f"as explained: {'yes' if record.explained else 'no'}",
     }
+
+
+def _disputes(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list[str]:
+    """Which symbols the grounder confuses, as far as the rewards tell."""
+    if model.distribution.independent:
+        return []
+    table, name = disputed(model, episodes), model.machine.alphabet.letter_name
+    pairs = sorted(np.argwhere(table.numpy() >= 1).tolist(), key=lambda pair: -float(table[tuple(pair)]))
+    return [
+        f"the rewards call {float(table[said, paid]):.0f} steps {name(paid)} that the grounder calls {name(said)}"
+        for said, paid in pairs[:3]
+    ]
+
+
+def _to_try(record: FitRecord, asked: FitConfig, model: NeuralRewardMachine) -> str:
+    """Settings that may explain more."""
+    other = "posterior" if asked.maximisation == "evidence" else "evidence"
+    by_network = record.best.epochs_each > 1 and not model.distribution.independent
+    limited = record.best.stopped == "epoch limit reached"
+    ways = [f"--epochs {4 * asked.epochs}"] * limited + [f"--maximisation {other}"] * by_network
+    return (
+        f"{', '.join([*ways, 'more --restarts'])}, another --grounder, or more episodes. If nothing helps, check that "
+        "one observation shows the symbol, and that it is the task of the log"
+    )
 
 
 def _unexplained(episodes: EpisodeBuffer) -> str:
@@ -233,7 +258,7 @@ def _unexplained(episodes: EpisodeBuffer) -> str:
             f"few of {len(episodes)} episodes show the potentials {listing(few)}, too few to tell which symbols lead "
             "there; record more of these"
         )
-    return "no restart explains all rewards; does one observation show the symbol, and is it the task of the log?"
+    return "no restart explains all rewards"
 
 
 def _merged(inferred: Inferred, found: MooreMachine, letters: Sequence[str], more: Lines | None = None) -> Lines:

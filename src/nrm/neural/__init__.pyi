@@ -34,6 +34,7 @@ from .discovery import (
     over_alphabet as over_alphabet,
     renaming as renaming,
 )
+from .em.steps import disputed as disputed
 from .emission import (
     Emission as Emission,
 )

@@ -12,7 +12,7 @@ from nrm.settings import USUAL, Checked, Count, Positive, SeedSetting
 
 Objective = Literal["em", "sequence", "marginal", "regularised"]
 Maximisation = Literal["posterior", "evidence"]
-Reason = Literal["target reached", "no more improvement", "all epochs done"]
+Reason = Literal["target reached", "no more improvement", "epoch limit reached"]
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class FitSettings(Checked):
     """Loss. em: likelihood of whole reward sequences, by expectation-maximisation. sequence: the same by gradient
     descent. marginal: cross-entropy of each step, as in the paper. regularised: sequence with weight decay, stopped by
     held-out episodes; em becomes it for verdicts, if observations cannot be enumerated."""
-    maximisation: Maximisation = "posterior"
+    maximisation: Maximisation = USUAL
     """Target of the M-step if observations cannot be enumerated. posterior: the probability of each symbol, given all
-    rewards. evidence: the set of symbols that the rewards allow."""
+    rewards. evidence: the set of symbols that the rewards allow. Default: evidence, and posterior during training."""
     epochs: Count = 400
-    """Maximum passes over the episodes per restart; a twentieth of it if observations cannot be enumerated."""
+    """Maximum passes over the episodes per restart. If observations cannot be enumerated, an iteration counts as 20."""
     learning_rate: Positive = 0.01
     """Learning rate of Adam for the grounder; it falls to a tenth on a cosine schedule."""
     restarts: Count = 32
@@ -44,7 +44,7 @@ class FitSettings(Checked):
 class FitConfig(FitSettings, SeedSetting):
     """How to learn from logged episodes. The defaults suit grounding with a known machine."""
 
-    usual: ClassVar = {"seed": 0, "target": 0.002}
+    usual: ClassVar = {"seed": 0, "target": 0.002, "maximisation": "evidence"}
 
     held_out: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.15
     """Share of the episodes that is held out, to choose among restarts."""
@@ -80,11 +80,13 @@ class Attempt:
     seconds: float
     restarts: int = 1
     """How many restarts it stands for: `em` on a table runs several side by side, and shows its best."""
+    epochs_each: int = 1
+    """How many epochs each of the losses counts as."""
 
     @property
     def epochs(self) -> int:
         """How many epochs were done."""
-        return len(self.losses)
+        return len(self.losses) * self.epochs_each
 
     def explains(self, target: float) -> bool:
         """Whether it explains all episodes up to a loss."""

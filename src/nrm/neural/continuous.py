@@ -216,7 +216,7 @@ class _Problem:
             return
         held = torch.arange(len(possible)) % HELD_OUT == 0
         parts = [whole.pick(possible[chosen]) for chosen in (~held, held)]
-        problem = LearningProblem(model, parts[0], parts[1], parts[0], FitConfig(epochs=160))
+        problem = LearningProblem(model, parts[0], parts[1], parts[0], FitConfig(epochs=160, maximisation="posterior"))
         network_attempt(problem, 0, generator)
 
 

@@ -73,7 +73,7 @@ def attempt(problem: LearningProblem, number: int, generator: torch.Generator) -
     losses: list[float] = []
     best, since = math.inf, 0
     kept: list[Tensor] | None = None
-    stopped: Reason = "all epochs done"
+    stopped: Reason = "epoch limit reached"
     for epoch in range(config.epochs):
         cosine = 0.1 + 0.45 * (1 + math.cos(math.pi * epoch / config.epochs))
         # Adam's first steps are of full size however small the gradient: warm up, not to spoil good parameters.
@@ -127,7 +127,7 @@ def regularised_attempt(problem: LearningProblem, number: int, generator: torch.
         for parameter, value in zip(parameters, kept, strict=True):
             parameter.copy_(value)
     best = min(losses)
-    reached: Reason = "target reached" if best <= problem.target else "all epochs done"
+    reached: Reason = "target reached" if best <= problem.target else "epoch limit reached"
     train = problem.loss(problem.train)
     return Attempt(number, tuple(losses), train, best, reached, time.perf_counter() - started)
 

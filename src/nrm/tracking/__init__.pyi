@@ -11,7 +11,6 @@ from .grounding import (
     Decision as Decision,
     Grounding as Grounding,
     GroundingUpdate as GroundingUpdate,
-    left_to_learn as left_to_learn,
 )
 from .grounding_config import (
     GroundingConfig as GroundingConfig,

@@ -246,7 +246,7 @@ def _loaded(saved: dict[str, Tensor]) -> list[Episode]:
     ]
 
 
-Verdict = Literal["explained", "converged", "backing off", "learn"]
+Verdict = Literal["explained", "backing off", "learn"]
 
 GAIN = 0.9
 """An update that leaves more than this share of the loss, of held-out episodes or of the next new ones, has brought
@@ -258,17 +258,6 @@ class Decision(NamedTuple):
 
     verdict: Verdict
     reason: str
-
-
-def left_to_learn(record: FitRecord) -> Decision:
-    """What learning from given episodes has left to learn, in the same words."""
-    best, target = record.best, record.target
-    loss = max(best.train, best.held_out)
-    if record.explained:
-        return Decision("explained", f"loss {loss:.4f} is at most {target:g}")
-    if best.stopped == "all epochs done":
-        return Decision("learn", f"loss {loss:.4f} is more than {target:g}, and all epochs are done")
-    return Decision("converged", f"loss {loss:.4f} no longer improves, above {target:g}")
 
 
 @dataclass

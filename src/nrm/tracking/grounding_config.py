@@ -25,7 +25,7 @@ class UpdateConfig(FitConfig):
 class GroundingConfig(FitSettings, EverySetting, GrounderSetting):
     """How a grounder learns from rewards during training: the settings of `FitConfig`, and when to learn."""
 
-    usual: ClassVar = {"target": 0.003}
+    usual: ClassVar = {"target": 0.003, "maximisation": "posterior"}
 
     keep: Count = 360
     """Maximum number of episodes that an update learns from."""

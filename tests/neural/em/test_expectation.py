@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 import nrm
 from nrm.machines import MooreMachine
-from nrm.neural import Emission, NeuralRewardMachine
+from nrm.neural import Emission, EpisodeBuffer, NeuralRewardMachine, disputed
 from nrm.neural.em.steps import evidence, evidence_loss, expected_letters, posterior
 from nrm.neural.episodes import EpisodeBatch
 
@@ -131,3 +131,14 @@ def test_letters_as_symbols() -> None:
         [0, 1],
         [1, 1],
     ]
+
+
+def test_symbols_that_rewards_dispute_are_counted() -> None:
+    # Rewards say a, then b. The grounder says a, then c: three episodes dispute b, which it takes for c.
+    episodes = EpisodeBuffer.for_machine(EXCLUSIVE)
+    for _ in range(3):
+        episodes.add(torch.tensor([[0.98, 0.01, 0.01], [0.2, 0.3, 0.5]]).numpy(), rewards=[50.0, 50.0])
+    table = disputed(model_of(EXCLUSIVE), episodes)
+    expected = torch.zeros(3, 3)
+    expected[2, 1] = 3.0
+    assert torch.allclose(table, expected.to(table), atol=1e-4)

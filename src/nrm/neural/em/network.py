@@ -39,7 +39,7 @@ def network_attempt(problem: LearningProblem, number: int, generator: torch.Gene
     best, since, kept = problem.loss(problem.held_out), 0, copy.deepcopy(grounder.state_dict())
     losses: list[float] = []
     iterate = model.reading.pick(_by_observation, _by_episode)
-    stopped: Reason = "all epochs done"
+    stopped: Reason = "epoch limit reached"
     iterations = max(1, config.epochs // 20)
     for iteration in range(iterations):
         losses.append(iterate(problem, distiller, iteration / iterations, generator))
@@ -55,7 +55,8 @@ def network_attempt(problem: LearningProblem, number: int, generator: torch.Gene
             break
     grounder.load_state_dict(kept)
     model.eval()
-    return Attempt(number, tuple(losses), problem.loss(problem.train), best, stopped, time.perf_counter() - started)
+    seconds, each = time.perf_counter() - started, config.epochs // iterations
+    return Attempt(number, tuple(losses), problem.loss(problem.train), best, stopped, seconds, epochs_each=each)
 
 
 def _expected(problem: LearningProblem) -> tuple[Tensor, Expectation, float]:

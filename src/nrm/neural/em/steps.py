@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from nrm.errors import LearningError
+from nrm.neural.buffer import EpisodeBuffer
 from nrm.neural.descent import LearningProblem, take_step
 from nrm.neural.episodes import EpisodeBatch
 from nrm.neural.model import NeuralRewardMachine
@@ -50,6 +51,16 @@ def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: T
     said = leaf.detach()
     counts = model.distribution.expected(said, gradient, occurrences)
     return Expectation(total.detach(), counts.clamp_min(0.0), occurrences)
+
+
+def disputed(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> Tensor:
+    """(symbols, symbols) expected steps that the grounder reads as one (row), and all rewards as another (column)."""
+    batch = episodes.batch()
+    with torch.no_grad():
+        symbols = model.distribution.smoothed(model.said_batch(batch), SMOOTHING)
+    counts = expected_letters(model, batch, symbols).counts
+    table = counts.new_zeros(counts.shape[1], counts.shape[1]).index_add_(0, symbols.argmax(-1), counts)
+    return table.fill_diagonal_(0.0)
 
 
 def posterior(model: NeuralRewardMachine, found: Expectation, before: Tensor) -> Tensor:

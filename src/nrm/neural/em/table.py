@@ -201,7 +201,7 @@ def window_attempts(problem: LearningProblem) -> Iterator[Attempt]:
 
     # Steps through time add up, so they are smaller.
     losses = taught(problem, problem.config.learning_rate / 3.0, generator, teach)
-    stopped: Reason = "target reached" if max(losses) <= target else "all epochs done"
+    stopped: Reason = "target reached" if max(losses) <= target else "epoch limit reached"
     yield Attempt(0, found.losses, *losses, stopped, time.perf_counter() - started, found.restarts)
 
 
