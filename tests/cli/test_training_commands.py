@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -68,6 +69,15 @@ def test_evaluate_names_what_nrm_learned(nrm_command: Nrm, trained: Path) -> Non
     evaluated = nrm_command("evaluate", str(trained), "--episodes", "5").out
     assert "grounding accuracy up to equivalence" in evaluated
     assert "in these episodes" in evaluated
+
+
+def test_training_names_the_command_that_explains_confusions(nrm_command: Nrm, trained: Path) -> None:
+    # No reward of this task tells lava, gem and empty apart, so its best grounder confuses them.
+    said = nrm_command("train", "--resume", str(trained)).out
+    command = next(line.partition("remedies: ")[2] for line in said.splitlines() if "remedies: " in line)
+    explained = nrm_command(*shlex.split(command)[1:])
+    assert explained.status == 0
+    assert "lava" in explained.out
 
 
 def test_a_task_without_an_end_goes_on_to_the_limit_of_steps(nrm_command: Nrm, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -180,6 +181,15 @@ class OneTask:
         """What to do with an agent that is trained."""
         return f"next: nrm evaluate {folder}, nrm watch {folder}"
 
+    def analysis(self, folder: str, config: RunConfig) -> str:  # noqa: ARG002
+        """The command that says what the rewards can teach."""
+        alphabet = self.task.alphabet
+        if not isinstance(self.reward, str):  # potentials of a given machine, say, that no option can name
+            return f"nrm report {folder}"
+        kind = "symbols" if alphabet.is_exclusive else "propositions"
+        scheme = "" if self.reward == "distance" else f" --reward {self.reward}"
+        return f"nrm shortcuts {shlex.quote(self.title)} --{kind} {','.join(alphabet.symbols)}{scheme}"
+
 
 @dataclass(frozen=True)
 class Family:
@@ -347,6 +357,10 @@ class Family:
     def way_on(self, folder: str, config: RunConfig) -> str:
         """What to do with an agent that is trained."""
         return f"try a formula: nrm evaluate {folder} --task '{self.given(config).names[0]}'"
+
+    def analysis(self, folder: str, config: RunConfig) -> str:  # noqa: ARG002
+        """The command that says what the rewards can teach."""
+        return f"nrm tasks --family {self.name} --symbols {','.join(config.alphabet.symbols)}"
 
 
 def _task_space(config: RunConfig) -> TaskSpace:
