@@ -46,7 +46,8 @@ def locked(folder: Path) -> Iterator[int]:
             except OSError as error:
                 raise FileError(f"cannot lock {path}: {error.strerror}") from None
         os.truncate(handle, 0)
-        os.pwrite(handle, f"{platform.node()} {os.getpid()}".encode(), 0)
+        with suppress(OSError):  # on a full disk nobody can read who holds it, but it is held
+            os.pwrite(handle, f"{platform.node()} {os.getpid()}".encode(), 0)
         yield handle
     finally:
         os.close(handle)
