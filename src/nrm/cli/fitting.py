@@ -227,20 +227,19 @@ def _descended(record: FitRecord, asked: FitConfig) -> Lines:
 
 def _disputes(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list[str]:
     """Which symbols the grounder confuses, as far as the rewards tell."""
-    if model.distribution.independent:
-        return []
-    table, name = disputed(model, episodes), model.machine.alphabet.letter_name
-    pairs = sorted(np.argwhere(table.numpy() >= 1).tolist(), key=lambda pair: -float(table[tuple(pair)]))
+    name = model.machine.alphabet.letter_name
     return [
-        f"the rewards call {float(table[said, paid]):.0f} steps {name(paid)} that the grounder calls {name(said)}"
-        for said, paid in pairs[:3]
+        f"the rewards call {counted(steps, 'step')} {name(paid)} that the grounder calls {name(said)}"
+        for said, paid, steps in disputed(model, episodes)[:3]
     ]
 
 
 def _to_try(record: FitRecord, asked: FitConfig, model: NeuralRewardMachine) -> str:
     """Settings that may explain more."""
     other = "posterior" if asked.maximisation == "evidence" else "evidence"
-    by_network = record.best.epochs_each > 1 and not model.distribution.independent
+    # Propositions are learned from posteriors whatever is set.
+    alphabet = model.machine.alphabet
+    by_network = record.best.epochs_each > 1 and alphabet.size == len(alphabet.symbols)
     limited = record.best.stopped == "epoch limit reached"
     ways = [f"--epochs {4 * asked.epochs}"] * limited + [f"--maximisation {other}"] * by_network
     return (

@@ -197,9 +197,8 @@ def _summarise(trainer: Trainer, folder: RunFolder, config: RunConfig) -> None:
         known = "" if math.isnan(modulo) else f", {modulo:.1%} up to equivalence"
         say(f"grounding accuracy over the environment's observations {plain:.1%} exact{known}")
         if modulo > plain:
-            say(
-                f"rewards cannot separate all symbols; which, and remedies: {config.about.analysis(_typed(folder), config)}"
-            )
+            command = config.about.analysis(_typed(folder), config)
+            say(f"rewards cannot separate all symbols; which, and remedies: {command}")
     if (learned := folder.machines()) is not None:
         say("\n".join(learned_lines(learned, done)))
     if history.decisions:

@@ -186,9 +186,8 @@ class OneTask:
         alphabet = self.task.alphabet
         if not isinstance(self.reward, str):  # potentials of a given machine, say, that no option can name
             return f"nrm report {folder}"
-        kind = "symbols" if alphabet.is_exclusive else "propositions"
         scheme = "" if self.reward == "distance" else f" --reward {self.reward}"
-        return f"nrm shortcuts {shlex.quote(self.title)} --{kind} {','.join(alphabet.symbols)}{scheme}"
+        return f"nrm shortcuts {shlex.quote(self.title)} --{alphabet.noun}s {','.join(alphabet.symbols)}{scheme}"
 
 
 @dataclass(frozen=True)

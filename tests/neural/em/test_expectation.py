@@ -138,7 +138,13 @@ def test_symbols_that_rewards_dispute_are_counted() -> None:
     episodes = EpisodeBuffer.for_machine(EXCLUSIVE)
     for _ in range(3):
         episodes.add(torch.tensor([[0.98, 0.01, 0.01], [0.2, 0.3, 0.5]]).numpy(), rewards=[50.0, 50.0])
-    table = disputed(model_of(EXCLUSIVE), episodes)
-    expected = torch.zeros(3, 3)
-    expected[2, 1] = 3.0
-    assert torch.allclose(table, expected.to(table), atol=1e-4)
+    assert disputed(model_of(EXCLUSIVE), episodes) == [(2, 1, 3)]
+
+
+def test_propositions_that_rewards_dispute_are_counted() -> None:
+    # The first step pays if a is true, b or no b; the grounder says that nothing is, and that b hardly could be.
+    machine = nrm.compile("F a", propositions="a b")
+    episodes = EpisodeBuffer.for_machine(machine)
+    episodes.add(torch.tensor([[0.2, 0.1]]).numpy(), rewards=[100.0])
+    named = machine.alphabet
+    assert disputed(model_of(machine, "independent"), episodes) == [(named.letter([]), named.letter(["a"]), 1)]

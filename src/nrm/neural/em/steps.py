@@ -10,6 +10,7 @@ learning: its cross-entropy to given probabilities.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -53,14 +54,17 @@ def expected_letters(model: NeuralRewardMachine, batch: EpisodeBatch, symbols: T
     return Expectation(total.detach(), counts.clamp_min(0.0), occurrences)
 
 
-def disputed(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> Tensor:
-    """(symbols, symbols) expected steps that the grounder reads as one (row), and all rewards as another (column)."""
+def disputed(model: NeuralRewardMachine, episodes: EpisodeBuffer) -> list[tuple[int, int, int]]:
+    """How many steps the grounder reads as one letter, and all rewards of the episode as another; most first."""
     batch = episodes.batch()
     with torch.no_grad():
         symbols = model.distribution.smoothed(model.said_batch(batch), SMOOTHING)
-    counts = expected_letters(model, batch, symbols).counts
-    table = counts.new_zeros(counts.shape[1], counts.shape[1]).index_add_(0, symbols.argmax(-1), counts)
-    return table.fill_diagonal_(0.0)
+    found = expected_letters(model, batch, symbols)
+    read = torch.stack([model.letters(symbols), model.letters(posterior(model, found, symbols))], 1)
+    steps = Counter[tuple[int, int]]()
+    for (said, paid), times in zip(read.tolist(), found.occurrences.tolist(), strict=True):
+        steps[said, paid] += int(times)
+    return [(said, paid, times) for (said, paid), times in steps.most_common() if times and said != paid]
 
 
 def posterior(model: NeuralRewardMachine, found: Expectation, before: Tensor) -> Tensor:
