@@ -11,7 +11,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
-from nrm.agents.actions import ActionHead, BoxActions, DiscreteActions, MultiDiscreteActions, head_for
+from nrm.agents.actions import ActionHead, BoxActions, ClippedActions, DiscreteActions, MultiDiscreteActions, head_for
 from nrm.errors import EnvError
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -19,6 +19,10 @@ GENERATOR = torch.Generator().manual_seed(0)
 
 def box(low: list[float], high: list[float]) -> BoxActions:
     return BoxActions(torch.tensor(low), torch.tensor(high))
+
+
+def clipped(low: list[float], high: list[float]) -> ClippedActions:
+    return ClippedActions(torch.tensor(low), torch.tensor(high))
 
 
 def drawn(head: ActionHead, scores: Tensor, count: int = 40_000) -> Tensor:
@@ -50,8 +54,34 @@ def test_several_choices_are_independent_categorical_ones() -> None:
     torch.testing.assert_close(joint, expected, rtol=0, atol=0.01)
 
 
-def test_the_density_of_a_gaussian_by_hand() -> None:
+def test_the_density_of_a_squashed_gaussian_by_hand() -> None:
     head = box([-1.0], [3.0])
+    # Mean 0.3, standard deviation e^-0.5, squashed to the middle 1 plus or minus 2. Of the action 2, tanh is 0.5.
+    raw = math.atanh(0.5)
+    standard = (raw - 0.3) / math.exp(-0.5)
+    gaussian = math.exp(-(standard**2) / 2) / (math.exp(-0.5) * math.sqrt(2 * math.pi))
+    log_prob, _ = head.evaluate(torch.tensor([[0.3, -0.5]]), torch.tensor([[2.0]]))
+    assert float(log_prob) == pytest.approx(math.log(gaussian / (2 * (1 - 0.25))), abs=1e-5)
+
+
+@pytest.mark.parametrize(("mean", "log_std"), [(0.0, 0.0), (0.7, -1.0), (-1.5, 0.5), (0.2, -3.0)])
+def test_densities_add_up_to_one_and_entropy_is_their_integral(mean: float, log_std: float) -> None:
+    head = box([-2.0], [1.0])
+    # Even steps before squashing, where nothing is steep; the step between actions is the width there.
+    edges = torch.linspace(mean - 8 * math.exp(log_std), mean + 8 * math.exp(log_std), 20_001, dtype=torch.float64)
+    squashed = -0.5 + 1.5 * edges.tanh()
+    centres = -0.5 + 1.5 * ((edges[1:] + edges[:-1]) / 2).tanh()
+    widths = squashed.diff()
+    usable = (centres + 0.5).abs() < 1.5 * (1 - 1e-5)
+    scores = torch.tensor([mean, log_std], dtype=torch.float64).expand(len(centres), 2)
+    log_prob, entropy = head.evaluate(scores.float(), centres[:, None].float())
+    weights = (log_prob.double().exp() * widths)[usable]
+    assert float(weights.sum()) == pytest.approx(1.0, abs=5e-3)
+    assert float(entropy[0]) == pytest.approx(float(-(weights * log_prob.double()[usable]).sum()), abs=0.02)
+
+
+def test_the_density_of_a_clipped_gaussian_by_hand() -> None:
+    head = clipped([-1.0], [3.0])
     # Mean 0.3, standard deviation e^-0.5, in units of 2 around 1. The action 2 is 0.5 of them.
     standard = (0.5 - 0.3) / math.exp(-0.5)
     gaussian = math.exp(-(standard**2) / 2) / (math.exp(-0.5) * math.sqrt(2 * math.pi))
@@ -62,7 +92,7 @@ def test_the_density_of_a_gaussian_by_hand() -> None:
 
 @pytest.mark.parametrize(("mean", "log_std"), [(0.0, 0.0), (0.7, -1.0), (-1.5, 0.5), (0.2, -3.0)])
 def test_densities_between_bounds_and_probabilities_at_them_add_up_to_one(mean: float, log_std: float) -> None:
-    head = box([-2.0], [1.0])
+    head = clipped([-2.0], [1.0])
     edges = torch.linspace(-2.0, 1.0, 20_001)
     centres = ((edges[1:] + edges[:-1]) / 2)[:, None]
     scores = torch.tensor([mean, log_std])
@@ -98,6 +128,14 @@ def test_bounds_are_respected_and_actions_at_them_have_finite_gradients() -> Non
     assert scores.grad is not None
     assert bool(scores.grad.isfinite().all())
     assert head.best(torch.zeros(1, 4)).tolist() == [pytest.approx([0.3, 5.25])]
+
+
+def test_the_mean_of_minus_the_logarithm_of_samples_is_the_entropy() -> None:
+    head = box([-1.0], [1.0])
+    scores = torch.tensor([[0.4, -0.7]])
+    sample = drawn(head, scores)
+    log_prob, entropy = head.evaluate(scores.expand(len(sample), -1), sample)
+    assert float(entropy[0]) == pytest.approx(float(-log_prob.mean()), abs=0.02)
 
 
 def test_a_gaussian_layer_begins_in_the_middle_and_learns_its_spread_by_place() -> None:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 import nrm
 from nrm.agents import METHODS, Trainer, evaluate, new_trainer, play
+from nrm.agents.actions import head_for
 from nrm.envs import BatchedEnv, BatchedTasks, MinecraftConfig, StepBatch, with_noisy_labels
 from nrm.tracking import Belief
 
@@ -19,6 +20,8 @@ UP, RIGHT = 0, 1
 
 class Scripted:
     """A policy that knows the cell by its features: there is one action for each."""
+
+    head = head_for(4)
 
     def __init__(self, actions: list[int]) -> None:
         self.actions = torch.tensor(actions)

@@ -162,7 +162,7 @@ def test_an_option_is_paid_by_the_probability_that_its_edge_was_taken() -> None:
                     chance += float(before[time, env, state] * after[time, env, target])
             changed = before[time, env].argmax() != after[time, env].argmax()
             assert float(paid[time, env]) == pytest.approx(100 * chance * bool(changed), abs=1e-3)
-            differing += int(0 < float(paid[time, env]) < 99)
+            differing += 0 < float(paid[time, env]) < 99
     assert differing
 
 

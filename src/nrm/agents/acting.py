@@ -124,25 +124,13 @@ def act(
 class Actor:
     """One actor-critic on one environment. Memory and environment are given; the networks are made here."""
 
-    def __init__(
-        self,
-        env: BatchedEnv,
-        memory: Memory,
-        network: NetworkConfig,
-        steps: int,
-        seed: int,
-        held: int | None = None,
-    ) -> None:
-        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays.
-
-        `held`: steps that sample with the same noise; as many as suit the actions when absent.
-        """
+    def __init__(self, env: BatchedEnv, memory: Memory, network: NetworkConfig, steps: int, seed: int) -> None:
+        """`steps`: of each environment in a rollout. Networks are drawn from `seed`, torch's generator stays."""
         self.env = env
         self.memory = memory
         self.steps = steps
         self.device = env.device
-        self.head = head_for(env.actions, self.device)
-        self.held = held or self.head.held
+        self.head = head_for(env.actions, self.device, network.squash_output)
         self.observation = env.reset(seed)
         self._seen = observations_of(env.spec)
         with torch.random.fork_rng(devices=[]):
@@ -152,6 +140,7 @@ class Actor:
             # Drawn on the processor: equal seeds begin with equal networks on every device.
             self.net: Any = network_kind(env, network).build(sight, memory.size, self.head).to(self.device)
         self.generator = torch.Generator().manual_seed(seed)
+        self.net.head = self.head
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):  # the agent's loss teaches it as well
             self.parameters += list(memory.parameters())
@@ -163,8 +152,8 @@ class Actor:
         """Act for a rollout."""
         # The noise of a rollout is drawn at once. Where it is held, each step still has the policy's distribution, and
         # log-probabilities are those of single steps (as in gSDE: Raffin, Kober and Stulp, 2022).
-        drawn = self.head.noise((-(-self.steps // self.held), self.env.count), self.generator)
-        noise = iter(drawn.repeat_interleave(self.held, 0).to(self.device))
+        drawn = self.head.noise((-(-self.steps // self.head.held), self.env.count), self.generator)
+        noise = iter(drawn.repeat_interleave(self.head.held, 0).to(self.device))
         said: list[tuple[Tensor, Tensor]] = []
 
         def choose(observation: Tensor, carry: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
+from torch.nn.functional import softplus
 
 from nrm.envs import ActionSpace, action_space
 
@@ -80,11 +81,7 @@ class MultiDiscreteActions(ActionHead):
 
 
 class BoxActions(ActionHead):
-    """Numbers between bounds, (…, size): a Gaussian, cut off at the bounds. Scores are means and log deviations.
-
-    Scores are in units of half the distance of bounds, from the middle. An action at a bound has the probability of
-    all that lies beyond it (Fujita and Maeda, 2018).
-    """
+    """Numbers between bounds, (…, size): a Gaussian squashed by tanh. Scores are means and log standard deviations."""
 
     held = 8
     """Noise that is new at every step averages out: the agent trembles and stays where it is."""
@@ -95,9 +92,13 @@ class BoxActions(ActionHead):
         self.width = 2 * len(low)
         self._low, self._high = low, high
         self._centre, self._half = (low + high) / 2, (high - low) / 2
+        # Nodes and weights of Gauss and Hermite: sum(weights * f(nodes)) is the mean of f under a standard Gaussian.
+        nodes, weights = np.polynomial.hermite_e.hermegauss(20)
+        self._nodes = torch.tensor(nodes, dtype=torch.float32, device=low.device)
+        self._weights = torch.tensor(weights / math.sqrt(2 * math.pi), dtype=torch.float32, device=low.device)
 
     def layer(self, inputs: int) -> nn.Module:
-        """Means that begin near the middle, and standard deviations."""
+        """Means that begin near the middle, and one standard deviation for each number, wherever the agent is."""
         return GaussianLayer(inputs, self._size)
 
     def noise(self, leading: Sequence[int], generator: torch.Generator) -> Tensor:
@@ -110,6 +111,34 @@ class BoxActions(ActionHead):
     def best(self, scores: Tensor) -> Tensor:
         """(…, size) the medians."""
         return self._bounded(scores.chunk(2, -1)[0])
+
+    def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """(…) with the correction for squashing; the entropy is that of the squashed distribution, by quadrature."""
+        mean, log_std = scores.chunk(2, -1)
+        std = log_std.exp()
+        inside = 1 - 1e-6  # at a bound itself the density is not finite
+        raw = ((actions - self._centre) / self._half).clamp(-inside, inside).atanh()
+        standard = (raw - mean) / std
+        stretch = self._half.log()
+        gaussian = -0.5 * standard.square() - log_std - 0.5 * math.log(2 * math.pi)
+        log_prob = gaussian - _log_slope(raw) - stretch
+        points = mean.unsqueeze(-1) + std.unsqueeze(-1) * self._nodes
+        entropy = 0.5 + 0.5 * math.log(2 * math.pi) + log_std + _log_slope(points) @ self._weights + stretch
+        return log_prob.sum(-1), entropy.sum(-1)
+
+    def _bounded(self, raw: Tensor) -> Tensor:
+        # Rounding may step over a bound by a last digit.
+        return (self._centre + self._half * raw.tanh()).clamp(self._low, self._high)
+
+
+class ClippedActions(BoxActions):
+    """The same without squashing: cut off at the bounds. Scores are in half the distance of bounds, from the middle.
+
+    An action at a bound has the probability of all that lies beyond it (Fujita and Maeda, 2018). A robot with inertia
+    needs full force, which a squashed Gaussian hardly ever gives, and its own inertia correlates its noise.
+    """
+
+    held = 1
 
     def evaluate(self, scores: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """(…) of actions, the probability of those at bounds; the entropy is that before anything is cut off.
@@ -148,8 +177,16 @@ class GaussianLayer(nn.Module):
         return torch.cat([self.mean(features), self.log_std(features.detach()).clamp(-5.0, 1.0)], -1)
 
 
-def head_for(actions: ActionSpace, device: torch.device | None = None) -> ActionHead:
-    """The head of an env's actions: a number of them, or a space of Gymnasium's; `device`: where the policy is."""
+def _log_slope(raw: Tensor) -> Tensor:
+    """The logarithm of the derivative of tanh, 1 - tanh(raw)^2, without cancellation."""
+    return 2 * (math.log(2) - raw - softplus(-2 * raw))
+
+
+def head_for(actions: ActionSpace, device: torch.device | None = None, squash_output: bool = True) -> ActionHead:
+    """The head of an env's actions: a number of them, or a space of Gymnasium's; `device`: where the policy is.
+
+    `squash_output`: whether continuous actions are squashed into their bounds, and their noise is held.
+    """
     space = action_space(actions)
     if isinstance(space, int):
         return DiscreteActions(space)
@@ -158,4 +195,4 @@ def head_for(actions: ActionSpace, device: torch.device | None = None) -> Action
     if isinstance(space, spaces.MultiBinary):
         return MultiDiscreteActions([2] * math.prod(space.shape))
     low, high = (torch.from_numpy(bound.flatten().astype(np.float32)) for bound in (space.low, space.high))
-    return BoxActions(low.to(device), high.to(device))
+    return (BoxActions if squash_output else ClippedActions)(low.to(device), high.to(device))

@@ -98,9 +98,6 @@ class OnPolicyConfig(Checked):
     """Factor that rewards are multiplied with before learning."""
     max_grad_norm: float | None = 0.5
     """Maximum norm of the gradient."""
-    sde_sample_freq: Count | None = None
-    """Number of training steps that share one sample of exploration noise. Default: 8 for continuous actions, else 1.
-    Tests sample noise at every step."""
 
     def ent_coef_at(self, progress: float) -> float:
         """The weight of the entropy when this share of training is over."""
@@ -115,7 +112,7 @@ class OnPolicyLearner:
         self, env: BatchedEnv, memory: Memory, config: OnPolicyConfig, network: NetworkConfig, seed: int
     ) -> None:
         self.memory, self.config = memory, config
-        self.actor = Actor(env, memory, network, config.num_steps, seed, config.sde_sample_freq)
+        self.actor = Actor(env, memory, network, config.num_steps, seed)
         self.policy = self.actor.net
         self._descent = Descent(self.actor.parameters, config.learning_rate, config.max_grad_norm)
 

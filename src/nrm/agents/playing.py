@@ -14,10 +14,9 @@ from gymnasium.wrappers import RenderCollection
 from torch import Tensor
 
 from nrm.agents.acting import act
-from nrm.agents.actions import head_for
 from nrm.agents.devices import placed
 from nrm.agents.training import Trainer
-from nrm.envs import ActionSpace, BatchedEnv, GymVectorEnv, StepBatch
+from nrm.envs import BatchedEnv, GymVectorEnv, StepBatch
 from nrm.errors import EnvError, NrmWarning
 from nrm.tracking import Belief, Memory
 
@@ -85,13 +84,12 @@ class Chooser:
         self,
         trainer: Trainer,
         memory: Memory,
-        actions: ActionSpace,
         seed: int,
         look: Callable[[Tensor], Tensor] = lambda observation: observation,
     ) -> None:
         """`look`: how observations look that are given by their row numbers."""
         self._policy, self._memory, self._look = trainer.learner.policy, memory, look
-        self._head = head_for(actions, trainer.device)
+        self._head = trainer.learner.policy.head
         self._generator = torch.Generator().manual_seed(seed)
 
     def features(self, observation: Tensor) -> Tensor:
@@ -124,7 +122,7 @@ def play(
     """
     kind, env = belief or unrewarded(trainer.learner.memory), placed(env, trainer.device)
     memory = memory_for(trainer, env, kind)
-    chooser = Chooser(trainer, memory, env.actions, seed, env.spec.shown)
+    chooser = Chooser(trainer, memory, seed, env.spec.shown)
     choose = partial(chooser.choose, greedy=greedy)
     observation, rewarded = env.reset(seed), kind == "filtered"
     for step in act(env, memory, chooser.summary, choose, observation, reads_rewards=rewarded):

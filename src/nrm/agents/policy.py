@@ -54,7 +54,7 @@ class Policy:
         trainer = self._trainer
         self._machine = self._tasks.either(self._own_machine, self._machine_of)(task)
         self._memory = trainer.learner.memory.on(None, TaskSet((self._machine,), (str(task),)), belief)
-        self._chooser = Chooser(trainer, self._memory, trainer.env.actions, seed)
+        self._chooser = Chooser(trainer, self._memory, seed)
         self._carry = self._memory.begin(torch.zeros(1, dtype=torch.int64, device=trainer.device))
         self._state, self._action = self._machine.initial, None
 

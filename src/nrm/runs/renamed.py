@@ -69,6 +69,7 @@ RETIRED: Mapping[str, Any] = {
     "algorithm.clip": 0.2,
     "algorithm.actor_weight": 1.0,
     "algorithm.actor_coef": 1.0,
+    "algorithm.sde_sample_freq": None,
     "algorithm.final_learning_rate": 0.0,
     "grounding.steady": False,
     "grounding.spacing": 0.0,

@@ -27,6 +27,9 @@ class NetworkConfig(Checked):
     encoding sets the filters), egocentric (centred on the agent), planning (egocentric, with value iteration), fourier
     (sine and cosine features of a vector), parts (entries of a Dict), blind, module:name, or auto, by observations and
     number of tasks."""
+    squash_output: bool = True
+    """Continuous actions: squash them into their bounds, and hold exploration noise for 8 steps. Otherwise they are cut
+    off at their bounds, and noise is new at every step."""
 
 
 class Sight(NamedTuple):
@@ -55,6 +58,9 @@ class Sight(NamedTuple):
 
 class Network(Protocol):
     """An actor and a critic. Observations become features once; memories join them afterwards."""
+
+    head: ActionHead
+    """What makes actions of its scores; an `Actor` sets it."""
 
     @property
     def encoder(self) -> Callable[[Tensor], Tensor]:
