@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -138,9 +138,10 @@ class Actor:
             sample = self._seen.sample(self.observation)
             sight = Sight(env.spec, None if sample is None else sample.cpu(), memory.view_letters)
             # Drawn on the processor: equal seeds begin with equal networks on every device.
-            self.net: Any = network_kind(env, network).build(sight, memory.size, self.head).to(self.device)
-        self.generator = torch.Generator().manual_seed(seed)
+            made: Any = cast("Any", network_kind(env, network).build(sight, memory.size, self.head))
+            self.net = made.to(self.device)
         self.net.head = self.head
+        self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())
         if isinstance(memory, nn.Module):  # the agent's loss teaches it as well
             self.parameters += list(memory.parameters())
