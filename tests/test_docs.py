@@ -234,7 +234,7 @@ def test_old_addresses_lead_to_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_grid_files_of_the_docs_are_grids() -> None:
     text, many, own = re.findall(r"```toml\n(.*?)```", (DOCS / "how-to" / "sweeps.md").read_text(), re.DOTALL)
     grid = grid_from_toml(text)
-    mine = own.replace("mine:Office", "tests.envs.own:Corridor").replace("mine:label", "tests.envs.own:holds")
+    mine = own.replace("mine:Corridor", "tests.envs.own:Corridor").replace("mine:label", "tests.envs.own:holds")
     assert len(grid_from_toml(mine).cells) == 3
     assert {cell.variant for cell in grid.cells} == {"base", "large"}
     assert {cell.variant for cell in grid_from_toml(many).cells} == {"base", "few"}

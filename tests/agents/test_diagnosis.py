@@ -63,6 +63,16 @@ def test_rising_returns_ask_for_more_training() -> None:
     assert "train longer" not in advice({0: 0.5, 100: 0.5})
 
 
+@pytest.mark.parametrize("late", [{0: 1.0}, {0: 0.8, -100: 0.2}, {0: 0.3, -100: 0.7}, {-100: 1.0}])
+def test_agents_that_learn_to_stand_still_are_not_to_train_longer(late: dict[float, float]) -> None:
+    feared, stands = history({0: 0.1, -100: 0.9}, 500), history(late, 500)
+    both = History(feared.returns + stands.returns, feared.lengths + stands.lengths)
+    told = " ".join(diagnose(both, ERRAND).advice)
+    assert "rise" not in told
+    assert "exploration" in told
+    assert "failure potential" in told
+
+
 def test_a_run_whose_last_hundred_episodes_succeed_needs_no_advice() -> None:
     early, late = history({0: 0.9, 100: 0.1}, 900), history({0: 0.03, 100: 0.97}, 100)
     assert diagnose(History(early.returns + late.returns, early.lengths + late.lengths), ERRAND).advice == ()

@@ -120,6 +120,16 @@ def test_notes_on_trivial_tasks(nrm_command: Nrm) -> None:
     assert "always satisfied" in nrm_command("compile", "a | !a").out
 
 
+@pytest.mark.parametrize(
+    ("trace", "status", "verdict"),
+    [("a", 0, "holds"), ("a,b", 0, "satisfied"), ("d", 1, "open"), ("a,c", 1, "violated")],
+)
+def test_check_says_what_monitors_say(nrm_command: Nrm, trace: str, status: int, verdict: str) -> None:
+    ran = nrm_command("check", "F a & (!c W b)", "--symbols", "a,b,c,d", "--trace", trace)
+    assert ran.status == status
+    assert f"\n{verdict}" in ran.out
+
+
 def test_check_follows_the_machine(nrm_command: Nrm) -> None:
     good = nrm_command("check", "F(a & F b)", "--symbols", "a,b,c", "--trace", "c,a,b")
     assert good.status == 0
@@ -128,6 +138,7 @@ def test_check_follows_the_machine(nrm_command: Nrm) -> None:
     assert bad.status == 1
     assert json.loads(bad.out) == {
         "satisfied": False,
+        "verdict": "open",
         "trace": ["b", "a"],
         "states": [0, 0, 1],
         "outputs": [0, 0, 50],

@@ -87,10 +87,12 @@ def _advice(
         )
     outputs, failed = machine.outputs, machine.outputs[machine.dead].min(initial=np.inf)
     lost = _at(reached, failed) if failed < outputs[machine.initial] else np.zeros_like(won)
-    undecided = ~lost & ~won
-    if len(earlier) and reached.mean() - earlier.mean() > 0.03 * (outputs.max() - outputs.min()):
+    # Where hardly any episode earns a reward, rising returns only say that fewer of them violate the task.
+    idle = (reached > outputs[machine.initial] + 1e-3).mean() < 0.01
+    undecided = ~won if idle else ~lost & ~won
+    if not idle and len(earlier) and reached.mean() - earlier.mean() > 0.03 * (outputs.max() - outputs.min()):
         yield f"returns still rise, from {earlier.mean():.3g} to {reached.mean():.3g}: train longer"
-    elif lost.mean() > undecided.mean():
+    elif not idle and lost.mean() > undecided.mean():
         yield (
             f"{lost.mean():.0%} of episodes violate the task, and returns no longer rise: try less exploration at the "
             "end of training, or a lower failure potential"
@@ -99,9 +101,9 @@ def _advice(
         ends, counts = np.unique(reached[undecided], return_counts=True)
         common = f"most episodes without success stop at {ends[counts.argmax()]:.3g}"
         got = common if won.any() else f"no episode gets past {reached.max():.3g}"
-        yield f"{got}, and returns no longer rise: try more exploration (--algorithm.ent-coef)"
+        yield f"{got}: try more exploration (--algorithm.ent-coef)"
         lengths = np.array(history.lengths[-len(reached) :])
         if (lengths[undecided] == lengths.max()).mean() > 0.5:
             yield "most of these episodes reach the time limit: try longer ones (--env.steps)"
-        if machine.dead.any() and lost.mean() < 0.05:
-            yield "hardly any episode violates the task: penalties may deter the agent; try a higher failure potential"
+        if machine.dead.any() and (idle or lost.mean() < 0.05):
+            yield "penalties may deter the agent; try a higher failure potential"

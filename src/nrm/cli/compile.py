@@ -19,6 +19,7 @@ from nrm.machines import (
     InfiniteMachine,
     MooreMachine,
     Run,
+    Verdict,
     infinite_to_hoa,
     machine_text,
     minimise,
@@ -137,7 +138,9 @@ def summary(source: Source) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Check(MachineOptions, JsonOption):
-    """Run a trace through the machine of a task. Exit status 0: satisfied, 1: not satisfied.
+    """Run a trace through the machine of a task, and print the verdict on it, as 'nrm monitor' does.
+
+    Exit status 0: the trace satisfies the task (satisfied or holds), 1: it does not (open or violated).
 
     For example:
       nrm check "F a & G !b" --symbols a,b,c --trace a,c
@@ -161,6 +164,7 @@ class Check(MachineOptions, JsonOption):
         if self.json:
             found = {
                 "satisfied": run.accepted,
+                "verdict": machine.verdicts[run.states[-1]],
                 "trace": [machine.alphabet.letter_name(letter) for letter in letters],
                 "states": run.states,
                 "outputs": run.outputs,
@@ -181,4 +185,12 @@ def _print_table(machine: MooreMachine, letters: list[int], run: Run, rewards: S
         rows.append((str(number), name, f"{state}{note}", f"{level:g}", f"{reward:+g}"))
     headings = ("step", "reads", "state", "potential", "reward")
     plain_console().print(table(headings, rows, numbers=("step", "state", "potential", "reward")))
-    say(f"{'satisfied' if run.accepted else 'not satisfied'}; sum of rewards {sum(rewards):g}")
+    say(f"{_STANDS[machine.verdicts[run.states[-1]]]}; sum of rewards {sum(rewards):g}")
+
+
+_STANDS = {
+    Verdict.SATISFIED: "satisfied",
+    Verdict.HOLDS: "holds, but later steps can undo it",
+    Verdict.OPEN: "open: not satisfied yet",
+    Verdict.VIOLATED: "violated",
+}

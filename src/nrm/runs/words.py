@@ -48,8 +48,8 @@ class RunOptions(LogicOption, SettingsOption):
     num_envs: Count | None = None
     """Number of parallel environments. Default: that of the recipe or algorithm."""
     end: End = "outcome"
-    """What ends an episode: success or violation (outcome), a state that nothing leaves (absorbing), a round, or the
-    time limit."""
+    """What ends an episode: the task holds or is violated (outcome), a state that nothing leaves (absorbing), a round,
+    or the time limit."""
 
 
 class Words(tuple[str, ...]):

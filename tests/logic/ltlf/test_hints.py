@@ -51,6 +51,20 @@ def test_no_such_visits(formula: str) -> None:
     assert hint(nrm.parse(formula)) == ""
 
 
+@pytest.mark.parametrize(
+    ("formula", "named"),
+    [("G F gem", "G F gem"), ("F G gem & G !lava", "F G gem"), ("X(a | G F(b & c))", "G F(b & c)")],
+)
+def test_recurrence_is_of_infinite_traces(formula: str, named: str) -> None:
+    said = hint(nrm.parse(formula))
+    assert named in said
+    assert "--logic ltl" in said
+    with pytest.warns(NrmWarning, match="last step"):
+        nrm.compile(formula, propositions=["gem", "lava", "a", "b", "c"])
+    recurring = nrm.parse(named)
+    assert nrm.equivalent(recurring, f"F({recurring.args[0].args[0]} & last)")
+
+
 def test_only_what_may_hold_together_counts() -> None:
     formula = nrm.parse("F(a & F b)")
     assert "one step" in hint(formula, [(), ("a", "b"), ("c",)])

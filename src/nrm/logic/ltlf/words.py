@@ -121,12 +121,26 @@ def looks_back(formula: object) -> bool:
 
 
 def hint(formula: Formula, steps: Iterable[tuple[str, ...]] | None = None) -> str:
-    """What to say of formulas that one step can satisfy whole, where several propositions may hold at a step.
+    """What to say of infinite tasks, and of formulas that one step can satisfy where several propositions may hold.
 
     `steps`: what may hold together, if not everything.
     """
     known = None if steps is None else tuple(steps)
-    return _hint_of_sequences(formula, known) or _hint_of_visits(formula, known)
+    return _hint_of_recurrence(formula) or _hint_of_sequences(formula, known) or _hint_of_visits(formula, known)
+
+
+_RECURRENCE = ((Op.ALWAYS, Op.EVENTUALLY), (Op.EVENTUALLY, Op.ALWAYS))
+
+
+def _hint_of_recurrence(formula: Formula) -> str:
+    for part in formula.postorder():
+        if part.args and (part.op, part.args[0].op) in _RECURRENCE:
+            last = part.args[0].args[0].brief()
+            return (
+                f"on finite traces, {part.brief()} says only that {last} holds at the last step; for an infinite task, "
+                "add --logic ltl"
+            )
+    return ""
 
 
 def _hint_of_sequences(formula: Formula, steps: Steps) -> str:
