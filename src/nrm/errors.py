@@ -156,7 +156,9 @@ def require(module: str, need: str, extra: str, otherwise: str = "") -> Any:
 def suggestion(unknown: str, known: Iterable[str]) -> str:
     """`"; did you mean 'lava'?"`, or nothing when no known name is near."""
     names = list(known)
-    close = get_close_matches(unknown, names, n=1, cutoff=0.6)
+    close = get_close_matches(unknown, names, n=2, cutoff=0.6)
+    # The first letters are seldom wrong, and two are exchanged more often than one is forgotten.
+    close.sort(key=lambda name: (name[:2] != unknown[:2], sorted(name) != sorted(unknown)))
     if not close:
         lowered = {name.lower(): name for name in names}
         close = [lowered[unknown.lower()]] if unknown.lower() in lowered else []

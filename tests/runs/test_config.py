@@ -42,7 +42,7 @@ def test_settings_are_changed_by_section() -> None:
         ({"grounding": {"belief": "closed"}}, "grounding.belief: invalid enum value 'closed'"),
         ({"network": {"encoder": 3}}, "network.encoder: expected `str`"),
         ({"grouding": {}}, "unknown section 'grouding'; did you mean 'grounding'"),
-        ({"recurrent": {"size": 3}}, "the section 'recurrent' is for the method rnn, which is not the one of this run"),
+        ({"recurrent": {"size": 3}}, "no section 'recurrent', which is for rnn"),
         ({"algorithm": 3}, "'algorithm' is a section of settings, not 3"),
         ({"env": {"size": 0}}, "a grid of 0x0 cells"),
     ],

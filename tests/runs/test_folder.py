@@ -21,6 +21,7 @@ import torch
 from nrm.agents import evaluate
 from nrm.errors import ConfigError, FileError, LockedError
 from nrm.files import TEMPORARY, remove_leftovers
+from nrm.registry import received
 from nrm.runs import RunConfig, RunFolder, choose_run, train
 from nrm.runs.checkpoint import CHECKPOINT_VERSION, check_like
 from nrm.runs.lock import locked
@@ -143,6 +144,10 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
         folder.begin(config())
     with pytest.raises(FileError, match="another run"):
         folder.begin(config("rm"))
+    settings = json.loads((folder.path / "config.json").read_text())
+    (folder.path / "config.json").write_text(json.dumps({**settings, "env": "mine:Own"}))
+    with received(), pytest.raises(FileError, match="another --out"):
+        folder.begin(config())
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("keep")
     with pytest.raises(FileError, match=r"empty.*run"):

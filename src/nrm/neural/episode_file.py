@@ -180,7 +180,7 @@ def load_npz(path: str | Path) -> RecordedEpisodes:
     """Read an `.npz` of episodes, or say which array is missing or malformed."""
     data = read_bytes(path, EpisodeFileError)
     if not data.startswith(b"PK"):
-        raise EpisodeFileError(f"{path} is no episode file (.npz); nrm.save_episodes writes such files")
+        raise EpisodeFileError(f"{path} is no episode file (.npz, by nrm.save_episodes), nor a table (.csv, .parquet)")
     known = [field.name for field in fields(RecordedEpisodes)]
     arrays = read_arrays(data, str(path), known, EpisodeFileError)
     missing = [name for name in ("observations", "lengths") if name not in arrays]

@@ -10,7 +10,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -139,7 +139,9 @@ class RunFolder:
         A folder that holds anything else is an error.
         """
         if self.exists:
-            what = "this very run" if self.config() == config else "another run"
+            what = "another run"
+            with suppress(NrmError):  # its code need not be trusted to say so
+                what = "this very run" if self.config() == config else what
             go_on = f"go on with 'nrm train --resume {self}', or choose another --out"
             raise FileError(f"{self} holds {what} already; {go_on}")
         if self.path.exists() and any(self.path.iterdir()):

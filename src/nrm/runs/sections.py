@@ -64,7 +64,7 @@ def unknown_section(name: str, known: Iterable[str]) -> str:
     if not owners:
         return unknown("section", name, known)
     return (
-        f"the section '{name}' is for the method {listing(owners)}, which is not the one of this run (its sections: "
+        f"the method of this run has no section '{name}', which is for {listing(owners)} (its sections: "
         f"{listing(known)})"
     )
 
