@@ -23,6 +23,7 @@ MODULES = {
     "flat-world": "flat_world",
     "flat-tuning": "flat_tuning",
     "zones": "zones",
+    "infinite-tasks": "infinite_tasks",
     "drawn-tasks": "drawn_tasks",
     **{f"single-{experiment}": "single_tasks" for experiment in ("map", "image", "patrol", "drawn-4", "drawn-6")},
     "translation": "translate",

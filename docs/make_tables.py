@@ -508,19 +508,16 @@ def _marked_down(headings: list[str], rows: list[list[str]]) -> str:
 
 def infinite_tasks() -> str | None:
     """Rounds of infinite tasks beside published accepting visits."""
-    rows = [
-        [
-            {"letter": "LetterWorld", "flat": "FlatWorld"}[row["agent"]],
-            f"`{row['formula']}`",
-            str(row["steps"]),
-            f"{row['published']:g}",
-            f"{row['accepting_visits']:.1f}",
-            f"{row['rounds']:.2f}",
-            percent(row["violation_rate"]),
-        ]
-        for row in rows_of("infinite-tasks")
-        if "rounds" in row
-    ]
+    found, rows = summary("infinite-tasks"), []
+    for task, agent in dict.fromkeys(
+        (row["task"], row["agent"]) for row in rows_of("infinite-tasks") if "rounds" in row
+    ):
+        steps, published, visits, rounds, violated = (
+            found[task][name]["mean"] for name in ("steps", "published", "accepting_visits", "rounds", "violation_rate")
+        )
+        env = {"letter": "LetterWorld", "flat": "FlatWorld"}[agent]
+        figures = f"{steps:.0f}", f"{published:g}", f"{visits:.1f}", f"{rounds:.2f}", percent(violated)
+        rows.append([env, f"`{task}`", *figures])
     published = "visits, published"
     return drawn(["", "formula", "steps", published, "visits here", "rounds", "violations"], rows, left=2)
 
@@ -528,7 +525,7 @@ def infinite_tasks() -> str | None:
 def infinite_drift() -> str | None:
     """How often the most probable state is the true one, along an episode."""
     rows = [
-        [row["agent"], row["belief"], *(f"{row['states'][place]:.3f}" for place in (0, 4, 9))]
+        [*row["task"].split(", "), *(f"{row[place]:.3f}" for place in ("first", "fifth", "tenth"))]
         for row in rows_of("infinite-tasks")
         if "states" in row
     ]
