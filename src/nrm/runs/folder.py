@@ -142,8 +142,7 @@ class RunFolder:
             what = "another run"
             with suppress(NrmError):  # its code need not be trusted to say so
                 what = "this very run" if self.config() == config else what
-            go_on = f"go on with 'nrm train --resume {self}', or choose another --out"
-            raise FileError(f"{self} holds {what} already; {go_on}")
+            raise FileError(f"{self} holds {what} already; nrm train --resume {self}, or choose another --out")
         if self.path.exists() and any(self.path.iterdir()):
             raise FileError(f"{self} is not empty and holds no run; choose another --out")
         config.about.confusable(config)

@@ -126,15 +126,15 @@ def hint(formula: Formula, steps: Iterable[tuple[str, ...]] | None = None) -> st
     `steps`: what may hold together, if not everything.
     """
     known = None if steps is None else tuple(steps)
-    return _hint_of_recurrence(formula) or _hint_of_sequences(formula, known) or _hint_of_visits(formula, known)
+    return _hint_of_infinite(formula) or _hint_of_sequences(formula, known) or _hint_of_visits(formula, known)
 
 
-_RECURRENCE = ((Op.ALWAYS, Op.EVENTUALLY), (Op.EVENTUALLY, Op.ALWAYS))
+_REPEATED = ((Op.ALWAYS, Op.EVENTUALLY), (Op.EVENTUALLY, Op.ALWAYS))
 
 
-def _hint_of_recurrence(formula: Formula) -> str:
+def _hint_of_infinite(formula: Formula) -> str:
     for part in formula.postorder():
-        if part.args and (part.op, part.args[0].op) in _RECURRENCE:
+        if part.args and (part.op, part.args[0].op) in _REPEATED:
             last = part.args[0].args[0].brief()
             return (
                 f"on finite traces, {part.brief()} says only that {last} holds at the last step; for an infinite task, "
