@@ -24,7 +24,7 @@ CASES = [("one task", name) for name in NAMES] + [("as shipped", name) for name 
 TASKS = {"tests.envs.own:Speaking": "F(mail & F desk)"}
 """Where neither the environment has one of its own nor the registry says what tasks speak of."""
 
-SHORT = {"zones": {"env": {"steps": 30}}}
+SHORT = {name: {"env": {"steps": 30}} for name in ("zones", "office", "water")}
 """Settings of environments whose episodes are long."""
 
 

@@ -15,11 +15,10 @@ import pytest
 import torch
 
 from tests.cli.conftest import Nrm, nrm_command
-from tests.report.conftest import browser
 from tests.report.opened import Open, needs_chromium
 from tests.results.folders import run
 
-__all__ = ["browser", "nrm_command"]
+__all__ = ["nrm_command"]
 NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\x1b[2J\x1b]0;owned\x07\u202egnp.exe"
 SECRET = "the-contents-of-a-secret"
 HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -74,7 +74,6 @@ CHANGES: dict[str, Callable[[Path, dict[str, Any]], None]] = {
     "package": lambda _, config: config.update(env="gym:evilmod:ENV"),
     "package of a source": lambda _, config: as_gym("source", "gym:evilmod:ENV", config),
     "label": lambda _, config: as_gym("label", "evilmod:label", config),
-    "wrapper": lambda _, config: as_gym("wrappers", ["evilmod:WRAPPER"], config),
     "method": lambda _, config: config.update(method="evilmod:METHOD"),
     "algorithm": lambda _, config: config.update(algorithm="evilmod:ALGORITHM"),
     "sampler": lambda _, config: config.update(tasks="evilmod:SAMPLER", task=""),

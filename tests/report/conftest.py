@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import nrm.report.trials
 from nrm.report import Page, build_report
-from tests.report.opened import CHROMIUM
 from tests.results.folders import run
 
 NASTY = "<img src=x onerror=alert(1)></script><!-- <script>alert(2)</script>"
@@ -39,13 +37,3 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def page(runs: Path) -> Page:
     return build_report(runs, title=NASTY)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as driver:
-        # Inside a container there is no sandbox to be had; the page is our own.
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()

@@ -13,10 +13,7 @@ import uvicorn
 from nrm.studio import Studio
 from nrm.studio.questions import Home
 from nrm.studio.worker import AnswerError, Worker, answered
-from tests.report.conftest import browser
 from tests.results.folders import many_run, run
-
-__all__ = ["browser"]
 
 NASTY = "<img src=x onerror=alert(1)>"
 

@@ -79,7 +79,8 @@ def test_a_run_names_nothing_but_what_the_form_lists(home: Home, change: dict[st
 
 def test_a_run_is_stopped_by_the_process_that_trains_it(tmp_path: Path) -> None:
     home, path = Home(str(tmp_path)), tmp_path / "mine"
-    code = f"import time; from nrm.runs.lock import locked\nwith locked(__import__('pathlib').Path({str(path)!r})):\n"
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in the background
+    code += f"import time; from nrm.runs.lock import locked\nwith locked(__import__('pathlib').Path({str(path)!r})):\n"
     code += " print('held', flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None

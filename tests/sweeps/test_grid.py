@@ -200,7 +200,7 @@ CORRIDOR = "envs = ['tests.envs.own:Corridor']\n[settings.env]\nlabel = 'tests.e
         ("tasks = ['own']\nenvs = ['tests.envs.own:with_task']\nend = 'limit'", "--end outcome"),
         (
             f"tasks = ['F mail']\n{CORRIDOR.replace('Corridor', 'Pieces')}symbols = ['mail', 'desk', 'floor']",
-            "settings.env.wrappers gymnasium.wrappers:FlattenObservation",
+            "gymnasium.wrappers.FlattenObservation",
         ),
     ],
 )
