@@ -45,7 +45,7 @@ class GoldMiningConfig(OwnEnvConfig):
     names = ("gold", "fool", "depot")
 
     gold: Annotated[int, msgspec.Meta(ge=1, le=len(ORE))] | None = None
-    """Cells that hold gold, drawn anew in every episode. Default: the four of the right column, always."""
+    """Cells that hold gold, randomised in every episode. Default: the four of the right column, always."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

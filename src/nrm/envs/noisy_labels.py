@@ -68,8 +68,8 @@ class NoisyLabels:
         a detection is how probable each true symbol makes it, normalised.
         """
         matrix = _matrix(confusion, alphabet)
-        told = matrix.T / np.maximum(matrix.sum(0), 1e-12)[:, None]
-        return cls(alphabet, partial(_confused, matrix.cumsum(1), told, persistent))
+        meant = matrix.T / np.maximum(matrix.sum(0), 1e-12)[:, None]
+        return cls(alphabet, partial(_confused, matrix.cumsum(1), meant, persistent))
 
     @classmethod
     def detector(cls, function: Callable[[NDArray[Any]], Any], alphabet: Alphabet) -> NoisyLabels:
@@ -155,11 +155,11 @@ def _check_row(row: FloatArray, what: str) -> None:
         raise ProbabilityError(f"{what} sums to {row.sum():g}, not to 1")
 
 
-def _confused(until: FloatArray, told: FloatArray, persistent: bool, seen: Seen) -> FloatArray:
-    """`until`: (true, detected) sums of the rows; `told`: (detected, letters) what a detection tells."""
+def _confused(until: FloatArray, meant: FloatArray, persistent: bool, seen: Seen) -> FloatArray:
+    """`until`: (true, detected) sums of the rows; `meant`: (detected, letters) what a detection tells."""
     address = _fingerprints(seen.observation) if persistent else seen.time.astype(np.uint64)
     chance = chances(seen.key, address + np.uint64(APART))
-    said: FloatArray = told[(chance[:, None] >= until[seen.letter, :-1]).sum(1)]
+    said: FloatArray = meant[(chance[:, None] >= until[seen.letter, :-1]).sum(1)]
     return said
 
 

@@ -39,7 +39,7 @@ def learn_machine(evidence: Evidence, max_states: int = 32) -> Hypothesis:
         raise TooManyStatesError(
             f"the rewards of the {len(evidence.lengths)} episodes add up to {shown} different potentials, each "
             f"needs a state, and at most {max_states} are allowed; give it more states, or see whether rewards are a "
-            "sum without end, which no machine pays"
+            "unbounded sum, which no machine pays"
         )
     if evidence.reward_noise or evidence.label_noise:
         return _despite_slips(evidence, max_states)

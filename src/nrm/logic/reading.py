@@ -280,7 +280,7 @@ _MEANT = (
 
 
 def meant(logic: str, text: str, position: int) -> str:
-    """What may have been meant where a text cannot be read on; nothing where that cannot be told."""
+    """What may have been meant where a text cannot be read on; nothing where nobody can say."""
     before, here = text[:position].rstrip(), text[position:]
     for word in re.findall(r"^[A-Za-z_]\w*", here) + re.findall(r"[A-Za-z_]\w*$", before):
         if operator := _WORDS.get(logic, {}).get(word.lower()):

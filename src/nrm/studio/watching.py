@@ -66,7 +66,7 @@ def agent_data(name: str, config: RunConfig) -> Json:
 def _agent(home: Home, name: str) -> Json:
     try:
         return agent_data(name, _agent_at(home, name).config())
-    except Exception as error:  # of a damaged run only what is wrong with it is told
+    except Exception as error:  # a damaged run shows only what is wrong with it
         return {"name": name, "problem": shown(describe(error).splitlines()[0])}
 
 
