@@ -106,6 +106,13 @@ def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_p
     assert "nothing to execute" in nrm_command("report", obeys, "--task", "G !a").err
 
 
+def test_beliefs_and_actions_of_a_test_are_named_in_what_it_prints(nrm_command: Nrm, obeys: str) -> None:
+    options = ("evaluate", obeys, "--task", "F(a & F b)", "--episodes", "2")
+    assert json.loads(nrm_command(*options, "--belief", "argmax", "--json").out)["belief"] == "argmax"
+    assert json.loads(nrm_command(*options, "--greedy", "--json").out)["sampled"] is False
+    assert "rewards are read (filtered beliefs)" in nrm_command(*options, "--belief", "filtered").out
+
+
 def test_an_infinite_task_is_counted_in_rounds(nrm_command: Nrm, obeys: str) -> None:
     options = ("evaluate", obeys, "--task", "GF a & G !b", "--logic", "ltl", "--episodes", "5")
     data = json.loads(nrm_command(*options, "--json").out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from nrm.aliases import Json
 from nrm.cli.arguments import UsageError
@@ -30,7 +30,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
     """Test a trained agent on new episodes, with greedy and with sampled actions.
 
     An agent of many tasks is tested on --task, one formula, or on unseen tasks from a sampler, --family. Without
-    either, it is tested on ten of its training tasks, with sampled actions. Beliefs read no rewards. Of an infinite
+    either, it is tested on ten of its training tasks. Actions are sampled, unless --greedy is given. Of an infinite
     task (--logic ltl), accepting visits, rounds and violations are counted.
 
     For example:
@@ -42,6 +42,11 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
 
     episodes: Count = 100
     """Number of episodes; with many tasks, for each task."""
+    greedy: bool = False
+    """Agents of many tasks: take the most probable action instead of sampling."""
+    belief: Literal["open-loop", "filtered", "argmax"] | None = None
+    """What the belief reads. open-loop: observations only, because rewards reveal most of the state. filtered: also
+    rewards. argmax: the most probable symbol of each step. The default is without rewards."""
 
     def run(self) -> int:
         """Play and print."""
@@ -68,28 +73,28 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         """An infinite task: its rounds, in episodes that go on to the time limit or a violation."""
         from nrm.agents import evaluate, unrewarded
 
-        belief = unrewarded(trainer.learner.memory)
+        belief = self.belief or unrewarded(trainer.learner.memory)
         env = config.build_env(min(self.episodes, config.about.side_by_side), tasks)
-        found = evaluate(trainer, env, self.episodes, self.seed, greedy=False, belief=belief)
+        found = evaluate(trainer, env, self.episodes, self.seed, greedy=self.greedy, belief=belief)
         assert found.rounds is not None
         figures: Figures = {**found.rounds._asdict(), "mean_length": found.mean_length}
         if self.json:
             about = {"task": tasks.names[0], "episodes": found.episodes}
-            print(json.dumps({**about, **figures, "belief": belief, "sampled": True}))
+            print(json.dumps({**about, **figures, "belief": belief, "sampled": not self.greedy}))
         else:
             say(f"{tasks.names[0]}  ({found.episodes} episodes)")
             rows = [(key.replace("_", " "), cell(key, value)) for key, value in figures.items()]
             plain_console().print(table(("mean of an episode", ""), rows, numbers=("",)))
-            say(f"sampled actions, {_reads(belief)}")
+            say(f"{'greedy' if self.greedy else 'sampled'} actions, {_reads(belief)}")
         return 0
 
     def _repeat(self, folder: RunFolder, trainer: Trainer, config: RunConfig) -> int:
         """The task that the agent was trained on: how well it does, greedily and by sampling."""
         from nrm.agents import evaluate, unrewarded
 
-        if given := [f"--{name}" for name in ("task", "family") if getattr(self, name)]:
+        if given := [f"--{name}" for name in ("task", "family", "greedy") if getattr(self, name)]:
             raise UsageError(f"the agent in {self.folder} was trained on one task; drop {listing(given)}")
-        count, belief = min(16, self.episodes), unrewarded(trainer.learner.memory)
+        count, belief = min(16, self.episodes), self.belief or unrewarded(trainer.learner.memory)
         greedy, sampled = (
             evaluate(trainer, config.build_env(count), self.episodes, self.seed, greedy=best, belief=belief)
             for best in (True, False)
@@ -122,6 +127,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
             raise UsageError("--count needs a task sampler: --family mixture")
         pool, trained = self._tasks(config, cast("TaskSet", config.pool))
         check_new_tasks(trainer, pool)
+        belief = self.belief or "open-loop"
         with stage_progress() as progress:
             found = evaluate_tasks(
                 trainer,
@@ -129,7 +135,8 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
                 pool,
                 self.episodes,
                 self.seed,
-                belief="open-loop",
+                greedy=self.greedy,
+                belief=belief,
                 progress=None if progress is None else lambda done: progress("tasks", done, len(pool)),
             )
         tasks: list[Json] = [{**one._asdict(), "trained_on": known} for one, known in zip(found, trained, strict=True)]
@@ -137,10 +144,13 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
         mean = sum(one.success_rate for one in found) / len(found)
         if self.json:
             outcomes = {"tasks": tasks, "sizes": sizes, "success_rate": mean}
-            print(json.dumps({**outcomes, "belief": "open-loop", "sampled": True}))
+            print(json.dumps({**outcomes, "belief": belief, "sampled": not self.greedy}))
             return 0
         _print_outcomes(tasks, sizes)
-        say(f"mean success {mean:.1%} of {self.episodes} episodes each; sampled actions, {_reads('open-loop')}")
+        how = "greedy actions" if self.greedy else "sampled actions"
+        say(f"mean success {mean:.1%} of {self.episodes} episodes each; {how}, {_reads(belief)}")
+        if self.greedy and mean < 0.8:
+            say("a greedy policy can run in circles: compare with sampled actions, without --greedy")
         return 0
 
     def _tasks(self, config: RunConfig, trained: TaskSet) -> tuple[TaskSet, list[bool]]:
@@ -166,7 +176,7 @@ class Evaluate(AgentOptions, FamilyOptions, JsonOption):
 
 
 def _reads(belief: str) -> str:
-    return f"no rewards are read ({belief} beliefs)"
+    return f"{'rewards' if belief == 'filtered' else 'no rewards'} are read ({belief} beliefs)"
 
 
 def _figures(found: Evaluation, modulo: bool) -> Figures:
