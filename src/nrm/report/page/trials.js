@@ -120,7 +120,9 @@ function viewPicture(view, belief, letter) {
   };
   const names = view.letters.map((name, place) => el("div", { class: `view-name${view.numbers[place] === letter ? " here" : ""}` }, name));
   const left = 10 * mean((state) => view.left[state]), dead = mean((state) => Math.min(...view.states[state][1]));
-  const rest = left < 0.05 ? "satisfied" : dead > 0.5 ? "violated" : `${plainNumber(Math.round(10 * left) / 10)} steps to go`;
+  const steps = Math.round(10 * left) / 10;
+  const ahead = `${plainNumber(steps)} ${steps === 1 ? "step" : "steps"} to go`;
+  const rest = left < 0.05 ? "satisfied" : dead > 0.5 ? "violated" : ahead;
   return [
     el("div", { class: "view", role: "img", "aria-label": "Symbols that help, undo progress or violate the task", style: { "--columns": view.letters.length } },
       el("div", {}), names, el("div", { class: "view-when" }, "now"), view.letters.map((_, place) => cell(0, place, "now")),
