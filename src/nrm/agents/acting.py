@@ -138,8 +138,7 @@ class Actor:
             sample = self._seen.sample(self.observation)
             sight = Sight(env.spec, None if sample is None else sample.cpu(), memory.view_letters)
             # Drawn on the processor: equal seeds begin with equal networks on every device.
-            made: Any = cast("Any", network_kind(env, network).build(sight, memory.size, self.head))
-            self.net = made.to(self.device)
+            self.net = cast("Any", network_kind(env, network).build(sight, memory.size, self.head)).to(self.device)
         self.net.head = self.head
         self.generator = torch.Generator().manual_seed(seed)
         self.parameters = list(self.net.parameters())

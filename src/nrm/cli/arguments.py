@@ -190,8 +190,8 @@ def _converted(name: str, option: Option, words: Words) -> Any:
             odd = next(word for word in words if word not in choices)
             raise UsageError(f"{name} is {listing(choices)}, not '{odd}'{suggestion(odd, choices)}") from None
         reason = str(error).partition(" - at")[0].partition(", got")[0].replace("Expected ", "").replace("`", "")
-        wanted = reason.replace(" | null", "").replace(">=", "of at least").replace("<", "below")
-        wanted = wanted.replace("int", "a whole number").replace("float", "a number")
+        wanted = reason.replace(" | null", "").replace(">=", "of at least").replace("<=", "of at most")
+        wanted = wanted.replace("<", "below").replace("int", "a whole number").replace("float", "a number")
         raise UsageError(f"{name} takes {wanted}, not {' '.join(words)}") from None
 
 
