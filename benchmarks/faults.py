@@ -120,13 +120,13 @@ def disk(path: Path) -> Iterator[None]:
 
 def on_a(state: str, path: Path, work: Callable[[], object]) -> int:
     """How a process ended while its disk was read-only, or had that much room."""
-    remount = ["mount", "-o", f"remount,{state}", path]
+    remount = ["mount", "-o", f"remount,{state}", str(path)]
     for _ in range(100):  # busy as long as a process of the killed one still writes
         if subprocess.run(remount, check=False, capture_output=True).returncode == 0:
             break
         time.sleep(0.1)
     else:
-        raise OSError(f"{' '.join(map(str, remount))} failed for ten seconds")
+        raise OSError(f"{' '.join(remount)} failed for ten seconds")
     try:
         return forked(work)
     finally:

@@ -289,3 +289,10 @@ def test_each_target_of_the_attack_withstands_some_inputs(tmp_path: Path) -> Non
         for _ in range(3):
             attack(name, target, chance, tmp_path / f"input{target.ending}", found, tmp_path)
     assert not [said for said in found if "·" in said]
+
+
+def test_lines_of_traces_that_are_nested_too_deep(tmp_path: Path, nrm_command: Nrm) -> None:
+    (path := tmp_path / "deep.jsonl").write_text("[" * 15_000)
+    outcome = nrm_command("monitor", "F a", str(path))
+    assert outcome.status == 2
+    assert f"{path}, line 1" in outcome.err

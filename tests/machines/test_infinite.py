@@ -294,3 +294,8 @@ def test_what_is_read_is_read_again() -> None:
         assert LANGUAGES["ltl"].parse(str(formula)) == formula
         normal = infinite_normal(formula, "ltl")
         assert set(normal.atoms()) == set(formula.atoms())
+
+
+def test_parts_that_are_said_again_change_nothing() -> None:
+    once, often = (nrm.compile_infinite(" & ".join(["GF a"] * times) + " & F b", "a b c") for times in (1, 20))
+    assert often.acceptance == once.acceptance

@@ -302,7 +302,8 @@ def _together(formula: Formula) -> list[Formula]:
     groups: dict[str, list[Formula]] = {}
     for part in formula.args:
         key = "co-safe" if _co_safe(part) else "safe" if _co_safe(~part) else str(part)
-        groups.setdefault(key, []).append(part)
+        if part not in (group := groups.setdefault(key, [])):
+            group.append(part)
     return [Formula.flat(formula.op, *group) for group in groups.values()]
 
 

@@ -137,6 +137,8 @@ class TraceReader:
             value = msgspec.json.decode(line)
         except msgspec.DecodeError as error:
             raise self._error(f"it is no JSON: {error}") from None
+        except RecursionError:
+            raise self._error("it is nested too deep") from None
         match value:
             case str():
                 return Steps("", (self._step(value),), False, self._line)
