@@ -113,7 +113,7 @@ def test_each_episode_is_explained_by_its_own_machine() -> None:
     assert trainer.history.accuracy[-1][1] == 1.0  # the plain accuracy, not just modulo shortcuts
 
 
-def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
+def test_a_tiny_family_is_learned_and_an_unseen_formula_satisfied() -> None:
     trainer = small_run("nrm", 16_000, family="reach-avoid", grounding={"every": 30})
     trainer.run()
     unseen = nrm.compile("F(a & F(b & F(c & F a)))", ALPHABET)
@@ -126,7 +126,7 @@ def test_a_tiny_family_is_learned_and_an_unseen_formula_obeyed() -> None:
     assert found.grounding.plain > 0.99
 
 
-def test_an_agent_obeys_in_a_gymnasium_environment(tmp_path: Path) -> None:
+def test_an_agent_satisfies_formulas_in_a_gymnasium_environment(tmp_path: Path) -> None:
     settings = {"env": SMALL, "tasks": {"count": 12}, "algorithm": QUICK}
     config = choose_run(None, "letter", "rm", 0, tasks="reach", total_timesteps=12_000, num_envs=16, settings=settings)
     folder = RunFolder(tmp_path / "run")

@@ -19,12 +19,12 @@ from tests.results.folders import many_run
 
 
 @pytest.fixture(scope="module")
-def obeys(tmp_path_factory: pytest.TempPathFactory) -> str:
+def skilled(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(many_run(tmp_path_factory.mktemp("many") / "run", "nrm"))
 
 
-def test_a_family_is_told_by_task_and_by_size(nrm_command: Nrm, obeys: str) -> None:
-    options = ("evaluate", obeys, "--family", "reach-avoid", "--count", "6", "--episodes", "4")
+def test_a_family_is_told_by_task_and_by_size(nrm_command: Nrm, skilled: str) -> None:
+    options = ("evaluate", skilled, "--family", "reach-avoid", "--count", "6", "--episodes", "4")
     data = json.loads(nrm_command(*options, "--json").out)
     assert len(data["tasks"]) == 6
     assert not any(row["trained_on"] for row in data["tasks"])
@@ -36,41 +36,41 @@ def test_a_family_is_told_by_task_and_by_size(nrm_command: Nrm, obeys: str) -> N
     assert shown.count("unseen") == 6
 
 
-def test_of_very_many_tasks_the_worst_are_listed(nrm_command: Nrm, obeys: str) -> None:
-    shown = nrm_command("evaluate", obeys, "--family", "mixture", "--count", "40", "--episodes", "1").out
+def test_of_very_many_tasks_the_worst_are_listed(nrm_command: Nrm, skilled: str) -> None:
+    shown = nrm_command("evaluate", skilled, "--family", "mixture", "--count", "40", "--episodes", "1").out
     assert "The 10 of 40 tasks with the lowest success" in " ".join(shown.split())
     assert shown.count("unseen") == 10
 
 
-def test_a_file_of_formulas(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
+def test_a_file_of_formulas(nrm_command: Nrm, skilled: str, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("F(a & F b)\nF c\n")
     data = json.loads(
-        nrm_command("evaluate", obeys, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json").out
+        nrm_command("evaluate", skilled, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json").out
     )
     assert [row["name"] for row in data["tasks"]] == ["F(a & F b)", "F c"]
-    same = ("evaluate", obeys, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json")
+    same = ("evaluate", skilled, "--family", f"file:{tmp_path / 'mine.txt'}", "--episodes", "2", "--json")
     assert json.loads(nrm_command(*same).out) == data
-    both = nrm_command("evaluate", obeys, "--family", "file:x", "--task", "F a")
+    both = nrm_command("evaluate", skilled, "--family", "file:x", "--task", "F a")
     assert "--task and --family exclude each other" in both.err
 
 
-def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
-    shown = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c").out
+def test_watching_a_formula_through_a_pipe(nrm_command: Nrm, skilled: str, tmp_path: Path) -> None:
+    shown = nrm_command("watch", skilled, "--task", "F(a & F b) & G !c").out
     assert "helps; c violates" in shown
     assert "state 0" in shown
     assert "predicted" in shown
     assert shown.rstrip().splitlines()[-1] in ("task satisfied", "task violated", "time limit reached")
-    made = nrm_command("watch", obeys, "--task", "F(a & F b) & G !c", "--out", str(tmp_path / "a.gif"))
+    made = nrm_command("watch", skilled, "--task", "F(a & F b) & G !c", "--out", str(tmp_path / "a.gif"))
     assert "steps, t" in made.out
     assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")
 
 
-def test_options_that_would_do_nothing_are_refused(nrm_command: Nrm, obeys: str) -> None:
-    assert "--family mixture" in nrm_command("evaluate", obeys, "--task", "F a", "--count", "3").err
-    few = nrm_command("evaluate", obeys, "--family", "reach", "--count", "5000", "--episodes", "1")
+def test_options_that_would_do_nothing_are_refused(nrm_command: Nrm, skilled: str) -> None:
+    assert "--family mixture" in nrm_command("evaluate", skilled, "--task", "F a", "--count", "3").err
+    few = nrm_command("evaluate", skilled, "--family", "reach", "--count", "5000", "--episodes", "1")
     assert "--count 5000" in few.err
     assert few.status == 0
-    assert "--task 'F a'" in nrm_command("watch", obeys).err
+    assert "--task 'F a'" in nrm_command("watch", skilled).err
 
 
 def test_an_episode_that_the_env_ends_is_not_lost() -> None:
@@ -97,30 +97,30 @@ def test_what_a_policy_sees_in_words() -> None:
     assert wish_line(machine, [0.0] * len(view[0])) == "now no symbol matters"
 
 
-def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, obeys: str, tmp_path: Path) -> None:
+def test_a_report_with_a_formula_of_ones_own(nrm_command: Nrm, skilled: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    made = nrm_command("report", obeys, "--out", str(page), "--count", "2", "--task", "F(b & F a)", "--task", "F c")
+    made = nrm_command("report", skilled, "--out", str(page), "--count", "2", "--task", "F(b & F a)", "--task", "F c")
     assert made.status == 0
     assert "F(b & F a)" in page.read_text()
-    assert "at least 1, not 0" in nrm_command("report", obeys, "--count", "0").err
-    assert "nothing to execute" in nrm_command("report", obeys, "--task", "G !a").err
+    assert "at least 1, not 0" in nrm_command("report", skilled, "--count", "0").err
+    assert "nothing to execute" in nrm_command("report", skilled, "--task", "G !a").err
 
 
-def test_beliefs_and_actions_of_a_test_are_named_in_what_it_prints(nrm_command: Nrm, obeys: str) -> None:
-    options = ("evaluate", obeys, "--task", "F(a & F b)", "--episodes", "2")
+def test_beliefs_and_actions_of_a_test_are_named_in_what_it_prints(nrm_command: Nrm, skilled: str) -> None:
+    options = ("evaluate", skilled, "--task", "F(a & F b)", "--episodes", "2")
     assert json.loads(nrm_command(*options, "--belief", "argmax", "--json").out)["belief"] == "argmax"
     assert json.loads(nrm_command(*options, "--greedy", "--json").out)["sampled"] is False
     assert "rewards are read (filtered beliefs)" in nrm_command(*options, "--belief", "filtered").out
 
 
-def test_an_infinite_task_is_counted_in_rounds(nrm_command: Nrm, obeys: str) -> None:
-    options = ("evaluate", obeys, "--task", "GF a & G !b", "--logic", "ltl", "--episodes", "5")
+def test_an_infinite_task_is_counted_in_rounds(nrm_command: Nrm, skilled: str) -> None:
+    options = ("evaluate", skilled, "--task", "GF a & G !b", "--logic", "ltl", "--episodes", "5")
     data = json.loads(nrm_command(*options, "--json").out)
     assert data["episodes"] == 5
     assert data["rounds"] == data["accepting_visits"] <= data["mean_length"]
     assert 0 <= data["violation_rate"] <= 1
     assert "violation rate" in nrm_command(*options).out
-    assert "so far" in nrm_command("watch", obeys, "--task", "GF a & G !b", "--logic", "ltl").out
-    refused = nrm_command("evaluate", obeys, "--task", "a U G b", "--logic", "ltl")
+    assert "so far" in nrm_command("watch", skilled, "--task", "GF a & G !b", "--logic", "ltl").out
+    refused = nrm_command("evaluate", skilled, "--task", "a U G b", "--logic", "ltl")
     assert refused.status == 2
     assert "a U G b\n    ^" in refused.err

@@ -1,4 +1,4 @@
-"""One agent of Stable-Baselines3 for many tasks, which obeys a formula that it has never seen."""
+"""One agent of Stable-Baselines3 for many tasks, which satisfies a formula that it has never seen."""
 
 from __future__ import annotations
 

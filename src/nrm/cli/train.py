@@ -41,9 +41,9 @@ class Train(SeedOption, WorkOptions, RunOptions, TaskOptions, RewardOption):
     tasks: str | None = None
     """Train on many tasks, one per episode: a task sampler (see 'nrm tasks'), file:PATH, or module:name."""
     env: str = "map"
-    """Environment: map, image, letter, flat, robot, zones, office, water, minigrid:ID, gym:ID, or module:name."""
+    """map, image, letter, flat, robot, zones, office, water, gold-mining, minigrid:ID, gym:ID, or module:name."""
     method: str = "nrm"
-    """rm (symbols given), nrm (symbols learned), frozen (symbols as in --grounding.initial, or random),
+    """rm (symbols given), nrm (symbols learned), hrm and hrm-nrm (with a hierarchy), frozen (symbols not learned),
     automata-learning (symbols given, task learned), pure-learning (both learned), rnn, memoryless, or module:name."""
     device: str | None = None
     """cpu (the default), cuda, cuda:NUMBER or auto."""
